@@ -1,5 +1,5 @@
-/* Runs a fuzz target once over every file of its corpus, so that an ordinary build tests what the fuzzer has found.
- * libFuzzer brings a main() of its own; this is the one for builds without it. */
+/* Runs a fuzz target once over every file of its corpus, so that an ordinary build tests what the
+ * fuzzer has found. libFuzzer brings a main() of its own; this is the one for builds without it. */
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,7 +10,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The target on one file, in a buffer of exactly the file's size: a read past its end is then seen by ASan. */
+/* The target on one file, in a buffer of exactly the file's size: a read past its end is then seen
+ * by ASan. */
 static int replay_file(const char *path)
 {
     FILE *file = fopen(path, "rb");

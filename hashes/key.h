@@ -44,24 +44,22 @@ struct hash_inner {
 struct hash_key {
     uint8_t dmac[HASH_MAC_BYTES];
     uint8_t smac[HASH_MAC_BYTES];
-    uint16_t wire_ethertype; /* bytes 12 and 13: the tag's type where a tag is inline */
-    uint16_t ethertype;      /* after all tags */
-    uint8_t tag;             /* enum hash_tag of the outer tag */
-    uint8_t inline_tags;     /* how many tags stand in the frame */
-    uint16_t tci;            /* outer tag: priority, DEI and VLAN id; 0 without a tag */
-    uint8_t ip_version;      /* 4, 6, or 0: not IP, or too short to hold its header */
-    uint8_t
-        src[HASH_IP_BYTES]; /* IPv4 in the first four bytes, rest zero; ARP: the sender's address */
+    uint16_t wire_ethertype;    /* bytes 12 and 13: the tag's type where a tag is inline */
+    uint16_t ethertype;         /* after all tags */
+    uint8_t tag;                /* enum hash_tag of the outer tag */
+    uint8_t inline_tags;        /* how many tags stand in the frame */
+    uint16_t tci;               /* outer tag: priority, DEI and VLAN id; 0 without a tag */
+    uint8_t ip_version;         /* 4, 6, or 0: not IP, or too short to hold its header */
+    uint8_t src[HASH_IP_BYTES]; /* IPv4 in the first four bytes, rest zero; ARP: the sender's address */
     uint8_t dst[HASH_IP_BYTES]; /* ARP: the target's address */
     uint8_t next_header;        /* IPv4 protocol, or next header of the fixed IPv6 header */
-    uint8_t
-        proto; /* transport, after IPv6 extension headers and AH; equals next_header without them */
-    uint8_t fragment;       /* enum hash_fragment */
-    uint8_t fragment_id[4]; /* IPv4: identification in the first two bytes; IPv6: of the fragment
+    uint8_t proto;              /* transport, after IPv6 extension headers and AH; equals next_header without them */
+    uint8_t fragment;           /* enum hash_fragment */
+    uint8_t fragment_id[4];     /* IPv4: identification in the first two bytes; IPv6: of the fragment
                                header */
-    bool has_ports;         /* sport and dport are real: never in a later fragment */
-    bool has_icmp;          /* the eight bytes of an ICMP or ICMPv6 header are there */
-    bool has_spi;           /* spi holds an ESP or AH index */
+    bool has_ports;             /* sport and dport are real: never in a later fragment */
+    bool has_icmp;              /* the eight bytes of an ICMP or ICMPv6 header are there */
+    bool has_spi;               /* spi holds an ESP or AH index */
     uint16_t sport;
     uint16_t dport;
     uint8_t l4[4];    /* the bytes at the transport offset, whatever they are; zeros where the frame
@@ -76,9 +74,8 @@ struct hash_key {
     uint8_t window[HASH_WINDOW_BYTES]; /* bytes 26 to 33 counted without inline tags; zeros past the
                                           end */
     uint8_t window_bytes;              /* how many of them the frame has */
-    struct hash_inner
-        tunnel; /* innermost packet of IPIP, 6in4, GRE; ip_version 0 without a tunnel */
-    struct hash_inner quoted; /* packet quoted by an ICMP error */
+    struct hash_inner tunnel;          /* innermost packet of IPIP, 6in4, GRE; ip_version 0 without a tunnel */
+    struct hash_inner quoted;          /* packet quoted by an ICMP error */
 
     /* Not in the frame: the caller fills these in where a policy reads them. Zero means not known.
      */

@@ -16,7 +16,7 @@
 enum {
     HASH_NO_MEMBER = 1, /* no member is up */
     HASH_UNKNOWN = 2,   /* the rule is not published: see range.h */
-    HASH_UNBOUND = 3, /* the index is known, its member depends on load history that the caller has
+    HASH_UNBOUND = 3,   /* the index is known, its member depends on load history that the caller has
                          to supply */
 };
 
@@ -29,7 +29,7 @@ struct hash_members {
     uint8_t active;                  /* the member in use under HASH_REDUCE_ACTIVE */
     uint8_t cursor;                  /* place in `order` that the next unbound bucket takes */
     uint8_t order[HASH_MEMBERS_MAX]; /* usable members in the policy's order */
-    uint8_t bucket[256]; /* bound member + 1 under HASH_REDUCE_BUCKETS_STATE; 0: unbound */
+    uint8_t bucket[256];             /* bound member + 1 under HASH_REDUCE_BUCKETS_STATE; 0: unbound */
 };
 
 /* n members, 1 to HASH_MEMBERS_MAX, all up. */
@@ -59,15 +59,14 @@ int hash_bucket(const struct hash_selector *sel, struct hash_word value);
 
 /* The member that carries this frame, or a negative answer from above. Binds a bucket on first use
  * where the policy does so (Open vSwitch); changes nothing else. */
-int hash_pick(const struct hash_selector *sel, const struct hash_key *key,
-              struct hash_members *members);
+int hash_pick(const struct hash_selector *sel, const struct hash_key *key, struct hash_members *members);
 
 /* As hash_pick(), and writes every step into `out` ("0x0A0A050B xor 0x0A0A0565 = 0x0000006E, mod 4
  * = 2"): steps are separated by
  * ", ", no step contains one. Always terminated; cut at `size`. Works on a copy of the members:
  * binds nothing. */
-int hash_explain(const struct hash_selector *sel, const struct hash_key *key,
-                 const struct hash_members *members, char *out, size_t size);
+int hash_explain(const struct hash_selector *sel, const struct hash_key *key, const struct hash_members *members,
+                 char *out, size_t size);
 
 /* "0x0000006E": eight digits, or as many as the value needs. 35 bytes always suffice. */
 void hash_word_text(struct hash_word value, char *out, size_t size);

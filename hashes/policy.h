@@ -51,15 +51,15 @@ enum { HASH_FIELD_COUNT = 15 };
 
 /* How a value becomes a place in the list of usable members. */
 enum hash_reduction {
-    HASH_REDUCE_MOD,         /* value mod n */
-    HASH_REDUCE_BUCKETS8,    /* low 3 bits, then the owner of that bucket (interleaved or contiguous
+    HASH_REDUCE_MOD,           /* value mod n */
+    HASH_REDUCE_BUCKETS8,      /* low 3 bits, then the owner of that bucket (interleaved or contiguous
                                 masks) */
-    HASH_REDUCE_LOW3_MOD,    /* low 3 bits mod n */
-    HASH_REDUCE_LOW6_MOD,    /* low 6 bits mod n */
-    HASH_REDUCE_LOW8_MOD,    /* low byte mod n */
-    HASH_REDUCE_RTAG7,       /* rotate, keep 10 or 8 bits, mod n */
-    HASH_REDUCE_INDIRECTION, /* table[value and size - 1], filled round-robin */
-    HASH_REDUCE_SIGNED_MOD,  /* non-negative remainder of the value as a signed 32-bit number */
+    HASH_REDUCE_LOW3_MOD,      /* low 3 bits mod n */
+    HASH_REDUCE_LOW6_MOD,      /* low 6 bits mod n */
+    HASH_REDUCE_LOW8_MOD,      /* low byte mod n */
+    HASH_REDUCE_RTAG7,         /* rotate, keep 10 or 8 bits, mod n */
+    HASH_REDUCE_INDIRECTION,   /* table[value and size - 1], filled round-robin */
+    HASH_REDUCE_SIGNED_MOD,    /* non-negative remainder of the value as a signed 32-bit number */
     HASH_REDUCE_BUCKETS_STATE, /* low byte is a bucket; the bucket's member is state */
     HASH_REDUCE_ACTIVE,        /* no hash: the active member */
     HASH_REDUCE_NONE,          /* not published */
@@ -86,10 +86,9 @@ enum hash_param_kind {
 struct hash_param {
     const char *name;
     enum hash_param_kind kind;
-    const char *const
-        *values; /* CHOICE: value i is stored as i; SET: as bit i. NULL-terminated; else NULL */
-    uint64_t min, max; /* NUMBER */
-    uint64_t preset;   /* the default, as stored */
+    const char *const *values; /* CHOICE: value i is stored as i; SET: as bit i. NULL-terminated; else NULL */
+    uint64_t min, max;         /* NUMBER */
+    uint64_t preset;           /* the default, as stored */
     const char *help;
 };
 
@@ -105,24 +104,22 @@ struct hash_word {
 };
 
 struct hash_policy {
-    const char *name; /* canonical, as in "linux-layer3+4" */
-    const char *const
-        *aliases;       /* NULL-terminated, may be NULL; compared as hash_policy_find() does */
-    const char *prefix; /* vendor prefix of the name: "linux" */
+    const char *name;           /* canonical, as in "linux-layer3+4" */
+    const char *const *aliases; /* NULL-terminated, may be NULL; compared as hash_policy_find() does */
+    const char *prefix;         /* vendor prefix of the name: "linux" */
     const char *vendor;
     const char *summary; /* one line */
     const char *rule;    /* the arithmetic, one line */
     const char *source;  /* where it is published */
     const char *caveat;  /* why it is not exact, or NULL */
-    uint32_t reads; /* enum hash_field, with every parameter that widens it; see hash_reads() */
+    uint32_t reads;      /* enum hash_field, with every parameter that widens it; see hash_reads() */
     enum hash_status status;
     enum hash_reduction reduction;
     enum hash_failure failure;
     const struct hash_param *params;
     unsigned param_count;
     uint32_t variant; /* private to the implementation */
-    struct hash_word (*value)(const struct hash_selector *sel, const struct hash_key *key,
-                              struct hash_trace *trace);
+    struct hash_word (*value)(const struct hash_selector *sel, const struct hash_key *key, struct hash_trace *trace);
 };
 
 struct hash_selector {
@@ -130,11 +127,10 @@ struct hash_selector {
     struct hash_params params;
 };
 
-const char *hash_status_name(enum hash_status status);    /* "exact", "reverse-engineered", ... */
-const char *hash_failure_name(enum hash_failure failure); /* one line for people */
-const char *hash_field_name(enum hash_field field);       /* one bit: "src-ip", "dst-port", ... */
-bool hash_field_find(const char *name,
-                     uint32_t *field); /* also "vlan", "src-dst-ip", "l4": several bits */
+const char *hash_status_name(enum hash_status status);          /* "exact", "reverse-engineered", ... */
+const char *hash_failure_name(enum hash_failure failure);       /* one line for people */
+const char *hash_field_name(enum hash_field field);             /* one bit: "src-ip", "dst-port", ... */
+bool hash_field_find(const char *name, uint32_t *field);        /* also "vlan", "src-dst-ip", "l4": several bits */
 void hash_fields_text(uint32_t fields, char *out, size_t size); /* "src-ip,dst-ip" */
 
 /* The table, in the order in which it is shown. NULL when `index` is past the end. */
@@ -157,8 +153,7 @@ void hash_selector_init(struct hash_selector *sel, const struct hash_policy *pol
 
 /* Sets one parameter. An unknown key or value is refused: false, and `error` says what would be
  * allowed. */
-bool hash_selector_set(struct hash_selector *sel, const char *key, const char *value, char *error,
-                       size_t size);
+bool hash_selector_set(struct hash_selector *sel, const char *key, const char *value, char *error, size_t size);
 
 /* "linux-layer3+4 gen=g3": the name and the parameters, all of them or only those that differ from
  * the default. */
@@ -182,8 +177,7 @@ struct hash_label {
 /* How sure an answer of this selector is over `n` members. `key` NULL: for IPv4 flows in general;
  * otherwise for that very frame (an ESXi IP hash over 3 uplinks is exact where both published
  * readings agree). */
-struct hash_label hash_label(const struct hash_selector *sel, const struct hash_key *key,
-                             unsigned n);
+struct hash_label hash_label(const struct hash_selector *sel, const struct hash_key *key, unsigned n);
 
 /* The `gen` value of the bonding driver in an upstream kernel: "6.8" gives "g6". NULL when
  * `version` is no version. *doubt (may be NULL) is set to a static text where stable or vendor

@@ -28,13 +28,11 @@ double hash_share(const struct hash_selector *sel, unsigned n, unsigned place);
 
 /* The distribution when each of `flows` flows is an independent uniform draw. False if n is 0 or
  * over HASH_MEMBERS_MAX. */
-bool hash_range(const struct hash_selector *sel, unsigned n, unsigned flows,
-                struct hash_range *out);
+bool hash_range(const struct hash_selector *sel, unsigned n, unsigned flows, struct hash_range *out);
 
 /* True when two frames are equal in every field that the selector reads, so that they must share a
  * link: a fact, whatever the rule is. False says nothing. */
-bool hash_same_fields(const struct hash_selector *sel, const struct hash_key *a,
-                      const struct hash_key *b);
+bool hash_same_fields(const struct hash_selector *sel, const struct hash_key *a, const struct hash_key *b);
 
 /* One possible world for a run that needs a link under an unknown rule: a draw that depends on the
  * seed and on the fields that the selector reads, so that flows equal in these share a member. A

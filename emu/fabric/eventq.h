@@ -13,8 +13,8 @@ typedef void event_function(struct event *e, ps_t now);
 
 struct event {
     ps_t at;
-    uint64_t order;       /* of insertion, breaks ties */
-    uint32_t index;       /* place in the heap + 1, 0 = not queued */
+    uint64_t order; /* of insertion, breaks ties */
+    uint32_t index; /* place in the heap + 1, 0 = not queued */
     event_function *run;
 };
 

@@ -15,7 +15,7 @@ struct eventq; /* emu/fabric/eventq.h: shared with the end points so that there 
 
 struct fabric_config {
     uint64_t seed;
-    bool frames;        /* --detail frame: senders make trains of one frame */
+    bool frames; /* --detail frame: senders make trains of one frame */
     /* A train arrives at an end point's interface. Ownership passes. now >= train->head, called at train->head. */
     void (*deliver)(void *context, int iface, struct train *t, ps_t now);
     /* A train starts on a wire (for captures and per-flow counters); may be NULL. Not owned. */
@@ -24,7 +24,8 @@ struct fabric_config {
 };
 
 /* Builds the fabric of a topology. The topology must outlive it. NULL on lack of memory. */
-struct fabric *fabric_new(const struct topo *t, struct eventq *queue, struct train_pool *pool, const struct fabric_config *config);
+struct fabric *fabric_new(const struct topo *t, struct eventq *queue, struct train_pool *pool,
+                          const struct fabric_config *config);
 void fabric_free(struct fabric *f);
 
 /* An end point sends a train by its interface: the vSwitch or NAS team of that interface picks the NIC. For a NAS
@@ -43,13 +44,13 @@ int fabric_vip_box(const struct fabric *f, int vip); /* where it lives now, -1 =
 
 /* Counters per link direction. Conservation: entered == delivered + dropped_* + in_flight, in bytes and frames. */
 struct fabric_counters {
-    uint64_t frames_in, bytes_in;       /* offered to the queue, wire bytes */
-    uint64_t frames_out, bytes_out;     /* arrived at the far end */
+    uint64_t frames_in, bytes_in;                     /* offered to the queue, wire bytes */
+    uint64_t frames_out, bytes_out;                   /* arrived at the far end */
     uint64_t frames_tail_dropped, bytes_tail_dropped; /* queue full */
-    uint64_t frames_lost, bytes_lost;   /* random loss, blackhole, one-way, link down with a queue */
+    uint64_t frames_lost, bytes_lost;                 /* random loss, blackhole, one-way, link down with a queue */
     uint64_t frames_in_flight, bytes_in_flight;
-    uint64_t queue_peak;                /* bytes */
-    ps_t busy;                          /* time spent sending */
+    uint64_t queue_peak; /* bytes */
+    ps_t busy;           /* time spent sending */
 };
 void fabric_counters(const struct fabric *f, int linkdir, struct fabric_counters *out);
 

@@ -20,17 +20,17 @@ struct diag_mark {
 
 struct diag_entry {
     enum diag_severity severity;
-    const char *id;      /* rule id, or NULL for a plain reading error */
+    const char *id; /* rule id, or NULL for a plain reading error */
     struct diag_mark mark;
-    char *text;          /* what is wrong, with the offending value */
-    char *hint;          /* what to do about it, or NULL ("did you mean `teaming`?") */
-    bool allowed;        /* acknowledged by `allow:` */
-    const char *reason;  /* ... with this reason */
+    char *text;         /* what is wrong, with the offending value */
+    char *hint;         /* what to do about it, or NULL ("did you mean `teaming`?") */
+    bool allowed;       /* acknowledged by `allow:` */
+    const char *reason; /* ... with this reason */
 };
 
 struct diag {
-    const char *file;    /* name for messages; not owned */
-    char *source;        /* text of the file for carets; owned, may be NULL */
+    const char *file; /* name for messages; not owned */
+    char *source;     /* text of the file for carets; owned, may be NULL */
     size_t source_size;
     struct diag_entry *entries;
     size_t count, capacity;

@@ -15,16 +15,20 @@ struct maxmin *maxmin_new(size_t n_resources);
 void maxmin_free(struct maxmin *m);
 void maxmin_set_capacity(struct maxmin *m, size_t resource, double capacity);
 
-struct maxmin_use { int resource; double share; };
+struct maxmin_use {
+    int resource;
+    double share;
+};
 
 /* Adds a class of `count` equal flows (count may be 0 and change later); returns its id or -ENOMEM. */
-int maxmin_add_class(struct maxmin *m, const struct maxmin_use *uses, size_t n_uses, double weight, double cap, size_t count);
+int maxmin_add_class(struct maxmin *m, const struct maxmin_use *uses, size_t n_uses, double weight, double cap,
+                     size_t count);
 void maxmin_set_count(struct maxmin *m, int class_, size_t count);
 void maxmin_set_cap(struct maxmin *m, int class_, double cap);
 
 void maxmin_solve(struct maxmin *m);
-double maxmin_rate(const struct maxmin *m, int class_);         /* of one flow of the class */
-double maxmin_used(const struct maxmin *m, size_t resource);    /* sum over flows */
-int maxmin_bottleneck(const struct maxmin *m, int class_);      /* resource that froze it, or -1: its cap */
+double maxmin_rate(const struct maxmin *m, int class_);      /* of one flow of the class */
+double maxmin_used(const struct maxmin *m, size_t resource); /* sum over flows */
+int maxmin_bottleneck(const struct maxmin *m, int class_);   /* resource that froze it, or -1: its cap */
 
 #endif

@@ -41,21 +41,21 @@ struct result_job { /* one mount under one workload */
     struct result_io read, write;
     struct result_latency *latency;
     uint64_t retransmissions, timeouts; /* TCP, of its connections */
-    ps_t finished; /* when its bytes were done, or -1 */
+    ps_t finished;                      /* when its bytes were done, or -1 */
 };
 
 struct result_link {
     const char *name; /* of the direction */
     int linkdir;
     bps_t rate;
-    uint64_t frames, bytes;     /* on the wire in the window */
-    double utilisation;         /* of the rate, mean over the window */
+    uint64_t frames, bytes; /* on the wire in the window */
+    double utilisation;     /* of the rate, mean over the window */
     uint64_t dropped_frames, lost_frames;
     uint64_t queue_peak;
     unsigned flows_write, flows_read; /* bulk flows whose path uses it (path function) */
-    bool carries_part; /* a flow counts here only with a probability (drawn or unknown hop) */
-    bool idle;         /* carried no bulk data in the window */
-    float *over_time;  /* utilisation per slice, n_slices of the result; NULL for plan arithmetic */
+    bool carries_part;                /* a flow counts here only with a probability (drawn or unknown hop) */
+    bool idle;                        /* carried no bulk data in the window */
+    float *over_time;                 /* utilisation per slice, n_slices of the result; NULL for plan arithmetic */
 };
 
 struct result_path { /* the path of one flow and direction, as text */
@@ -70,12 +70,13 @@ struct result {
     const char *file, *name, *title, *case_name;
     const char *engine; /* "plan", "fluid", "train", "frame", "live" */
     uint64_t seed;
-    bool network_only, complete; /* complete false: interrupted, what is known so far */
+    bool network_only, complete;   /* complete false: interrupted, what is known so far */
     ps_t window_start, window_end; /* measuring window: steady state, after the ramp */
     ps_t duration;
     ps_t slice;
     size_t n_slices;
     struct result_io read, write; /* whole run */
+    // clang-format off
     struct result_entity *datastores; size_t n_datastores;
     struct result_entity *hosts;      size_t n_hosts;
     struct result_entity *vips;       size_t n_vips;
@@ -83,9 +84,10 @@ struct result {
     struct result_job *jobs;          size_t n_jobs;
     struct result_link *links;        size_t n_links; /* one per link direction, in topology order */
     struct result_path *paths;        size_t n_paths;
+    // clang-format on
     uint64_t retransmissions, timeouts, flooded_unicast, mac_flaps;
-    uint64_t events; /* of the engine */
-    char *notes;     /* lines a reader must know: default workload, drawn inputs */
+    uint64_t events;   /* of the engine */
+    char *notes;       /* lines a reader must know: default workload, drawn inputs */
     struct topo *topo; /* the case's topology; names above point into it. Owned by the result */
 };
 

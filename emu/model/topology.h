@@ -75,19 +75,23 @@ struct topo_node {
     const struct topo_limit *limits;
     size_t n_limits;
     /* switch */
-    uint32_t mtu;               /* largest frame passed, bytes without FCS; 0 = not said */
-    struct hash_selector hash;  /* of the whole box; hash.policy NULL = not said */
-    int members;                /* chassis in the stack, 1 = a single switch */
-    bool local_bias;            /* a stack that prefers members of the ingress chassis */
+    uint32_t mtu;              /* largest frame passed, bytes without FCS; 0 = not said */
+    struct hash_selector hash; /* of the whole box; hash.policy NULL = not said */
+    int members;               /* chassis in the stack, 1 = a single switch */
+    bool local_bias;           /* a stack that prefers members of the ingress chassis */
     const uint16_t *vlans;
     size_t n_vlans;
-    int mlag_peer;              /* node, or -1 */
-    int mlag_peer_link;         /* team of this box towards the peer, or -1 */
-    ps_t mac_ageing;            /* 300 s unless said */
+    int mlag_peer;      /* node, or -1 */
+    int mlag_peer_link; /* team of this box towards the peer, or -1 */
+    ps_t mac_ageing;    /* 300 s unless said */
     const struct topo_observed *observed;
     size_t n_observed;
     /* nas */
-    enum { TOPO_INDIRECT_IMPOSSIBLE, TOPO_INDIRECT_HOP, TOPO_INDIRECT_FREE } indirect; /* serving over a foreign controller */
+    enum {
+        TOPO_INDIRECT_IMPOSSIBLE,
+        TOPO_INDIRECT_HOP,
+        TOPO_INDIRECT_FREE
+    } indirect; /* serving over a foreign controller */
 };
 
 struct topo_box {
@@ -107,9 +111,9 @@ struct topo_port {
     const char *full; /* "esx1:vmnic2" */
     int box;
     struct diag_mark mark;
-    int link, end;    /* the cable and which end of it, or link -1 */
-    int team;         /* team it is a member of, or -1 */
-    int chassis;      /* stack member it sits in, from the first number of gi2/0/1; 1 otherwise */
+    int link, end;         /* the cable and which end of it, or link -1 */
+    int team;              /* team it is a member of, or -1 */
+    int chassis;           /* stack member it sits in, from the first number of gi2/0/1; 1 otherwise */
     struct topo_vlan vlan; /* a switch port outside LAGs */
     uint8_t mac[6];
     enum topo_origin mac_origin; /* TOPO_GIVEN, or TOPO_ASSUMED: made up, unique and stable for the name */
@@ -139,8 +143,9 @@ enum topo_detect { TOPO_DETECT_LINK, TOPO_DETECT_BEACON };
 
 /* How a frame's port is chosen. A port group may have its own; else it is the team's. */
 struct topo_teaming {
-    struct hash_selector policy; /* esxi-port-id, linux-layer2+3, netapp-ip ...; policy.policy NULL: one port, no choice */
-    enum topo_origin policy_origin; /* ASSUMED: the default of this kind of box stands in */
+    /* esxi-port-id, linux-layer2+3, netapp-ip ...; policy.policy NULL: one port, no choice */
+    struct hash_selector policy;
+    enum topo_origin policy_origin;       /* ASSUMED: the default of this kind of box stands in */
     const int *active, *standby, *unused; /* port indices, in order */
     size_t n_active, n_standby, n_unused;
     bool failback, notify;
@@ -158,10 +163,10 @@ struct topo_team {
     struct topo_teaming teaming;
     enum topo_lag_mode mode;
     bool lacp_fast;
-    uint32_t mtu; /* IP MTU of the virtual switch; 0 = not said */
-    int peer_team; /* the team at the other end of the same cables, or -1 */
+    uint32_t mtu;          /* IP MTU of the virtual switch; 0 = not said */
+    int peer_team;         /* the team at the other end of the same cables, or -1 */
     struct topo_vlan vlan; /* switch LAG */
-    uint8_t mac[6]; /* bonds and NAS LAGs: one MAC for all */
+    uint8_t mac[6];        /* bonds and NAS LAGs: one MAC for all */
     enum topo_origin mac_origin;
     ps_t link_down_delay; /* from loss of link to leaving it */
     ps_t learning;        /* NAS team: each NIC sends a learning frame this often; 0 = off */
@@ -173,28 +178,28 @@ struct topo_iface {
     const struct topo_teaming *teaming; /* the one in force: port group's or team's */
     const char *portgroup;              /* or NULL */
     struct diag_mark mark;
-    uint16_t vlan; /* tag on the wire of the host side, 0 = untagged */
-    uint32_t mtu;  /* IP MTU */
+    uint16_t vlan;         /* tag on the wire of the host side, 0 = untagged */
+    uint32_t mtu;          /* IP MTU */
     struct topo_addr addr; /* version 0 for a NAS controller's iface: its addresses are the VIPs */
     struct topo_addr gateway;
     uint8_t mac[6];
     enum topo_origin mac_origin;
     uint32_t port_id; /* virtual port of a vmknic */
     enum topo_origin port_id_origin;
-    bool management;  /* carries the host's management address */
-    unsigned weight;  /* order of creation, first = 0 */
+    bool management; /* carries the host's management address */
+    unsigned weight; /* order of creation, first = 0 */
 };
 
 struct topo_vip {
     const char *name; /* DNS name, or NULL */
     const char *text; /* the address as text without prefix */
     struct topo_addr addr;
-    int node, svm;    /* svm: ordinal within the node, -1 when VIPs stand on the NAS itself */
-    int home;         /* box */
-    int iface;        /* iface of the home box */
-    int ordinal;      /* 0, 1, ... among the VIPs of its home controller: NIC = ordinal mod NICs where receive is per VIP */
+    int node, svm; /* svm: ordinal within the node, -1 when VIPs stand on the NAS itself */
+    int home;      /* box */
+    int iface;     /* iface of the home box */
+    int ordinal; /* 0, 1, ... among the VIPs of its home controller: NIC = ordinal mod NICs where receive is per VIP */
     bool up;
-    uint8_t mac[6];   /* only where given or owned by the VIP (mac_origin GIVEN); else that of iface/NIC */
+    uint8_t mac[6]; /* only where given or owned by the VIP (mac_origin GIVEN); else that of iface/NIC */
     enum topo_origin mac_origin;
     struct diag_mark mark;
 };
@@ -212,13 +217,13 @@ struct topo_datastore {
     const char *name;
     int export_;
     enum topo_nfs nfs;
-    const char *server; /* `server:` a name of its own, or NULL */
-    unsigned nconnect;  /* 1 */
-    bool per_host;      /* identity: per-host */
+    const char *server;               /* `server:` a name of its own, or NULL */
+    unsigned nconnect;                /* 1 */
+    bool per_host;                    /* identity: per-host */
     double weight_read, weight_write; /* shares (1), or bytes/s when weight_is_rate */
     bool weight_given, weight_is_rate;
     bool exclusive;
-    const char *apart;  /* group name, or NULL */
+    const char *apart; /* group name, or NULL */
     unsigned vms;
     const char *const *holds; /* vcenter, dns */
     size_t n_holds;
@@ -229,16 +234,16 @@ struct topo_datastore {
 
 /* One host's mount of a datastore. Mounts of one datastore are contiguous, in order of hosts. */
 struct topo_mount {
-    int datastore, host; /* host: box */
-    const char *server;  /* the string exactly as mounted, or the VIP's text for a new site */
-    const char *path;    /* the path exactly as mounted */
-    int vip;             /* -1: cannot be resolved (an error was reported) */
-    int iface;           /* of the host; -1: no route */
+    int datastore, host;           /* host: box */
+    const char *server;            /* the string exactly as mounted, or the VIP's text for a new site */
+    const char *path;              /* the path exactly as mounted */
+    int vip;                       /* -1: cannot be resolved (an error was reported) */
+    int iface;                     /* of the host; -1: no route */
     enum topo_origin iface_origin; /* ASSUMED: several interfaces in that subnet */
-    int gateway_iface;   /* router's iface on the host's side for a routed VIP, or -1 */
-    unsigned nconnect;   /* connections of its own; 0: shares those of an earlier mount */
-    int shares_with;     /* mount whose connections it uses, or -1 */
-    const int *vips;     /* NFS 4.1 `servers:`, session trunking; NULL otherwise */
+    int gateway_iface;             /* router's iface on the host's side for a routed VIP, or -1 */
+    unsigned nconnect;             /* connections of its own; 0: shares those of an earlier mount */
+    int shares_with;               /* mount whose connections it uses, or -1 */
+    const int *vips;               /* NFS 4.1 `servers:`, session trunking; NULL otherwise */
     size_t n_vips;
     struct diag_mark mark;
 };
@@ -263,11 +268,11 @@ struct topo_workload {
 };
 
 enum topo_event_what {
-    TOPO_EV_LINK_STATE,   /* up, down, blackhole, one-way */
+    TOPO_EV_LINK_STATE, /* up, down, blackhole, one-way */
     TOPO_EV_LINK_RATE,
     TOPO_EV_LINK_DELAY,
     TOPO_EV_LINK_LOSS,
-    TOPO_EV_VIP_MOVE,     /* to box, with or without gratuitous ARP */
+    TOPO_EV_VIP_MOVE, /* to box, with or without gratuitous ARP */
     TOPO_EV_VIP_STATE,
     TOPO_EV_BOX_STATE
 };
@@ -285,16 +290,23 @@ struct topo_event {
     struct diag_mark mark;
 };
 
-struct topo_background { int linkdir; double share; /* of the link's rate */ struct diag_mark mark; };
+struct topo_background {
+    int linkdir;
+    double share; /* of the link's rate */
+    struct diag_mark mark;
+};
 
-struct topo_allow { const char *id, *reason; struct diag_mark mark; };
+struct topo_allow {
+    const char *id, *reason;
+    struct diag_mark mark;
+};
 
 struct topo_expect {
     const char *figure, *value; /* value: CASE.METRIC[selector] arithmetic, see expect.h */
     double near, within;        /* within as a fraction; 0 with `exact` */
     bool exact;
-    double min, max;            /* instead of near: NaN = none */
-    const char *basis;          /* stated, axis, inferred */
+    double min, max;   /* instead of near: NaN = none */
+    const char *basis; /* stated, axis, inferred */
     const char *note;
     struct diag_mark mark;
 };
@@ -311,6 +323,7 @@ struct topo_stack {
 struct topo {
     const char *file, *name, *title;
     const char *case_name; /* NULL: the file without any case */
+    // clang-format off
     struct topo_node *nodes;           size_t n_nodes;
     struct topo_box *boxes;            size_t n_boxes;
     struct topo_port *ports;           size_t n_ports;
@@ -326,6 +339,7 @@ struct topo {
     struct topo_background *background; size_t n_background;
     struct topo_allow *allows;         size_t n_allows;
     struct topo_expect *expects;       size_t n_expects; /* of the whole file: they may compare cases */
+    // clang-format on
     struct topo_stack *stacks; /* one per box */
     bool network_only;         /* no `storage:` anywhere: storage never limits */
     struct topo_arena *arena;  /* private: owns all of the above */
@@ -333,16 +347,22 @@ struct topo {
 
 /* Name of a link direction, "esx1:vmnic2>pc7048:ge1", in the topology's memory. linkdir = 2*link + sending end. */
 const char *topo_linkdir_name(const struct topo *t, int linkdir);
-static inline int topo_linkdir_from(const struct topo *t, int linkdir) { return t->links[linkdir / 2].port[linkdir & 1]; }
-static inline int topo_linkdir_to(const struct topo *t, int linkdir) { return t->links[linkdir / 2].port[!(linkdir & 1)]; }
+static inline int topo_linkdir_from(const struct topo *t, int linkdir)
+{
+    return t->links[linkdir / 2].port[linkdir & 1];
+}
+static inline int topo_linkdir_to(const struct topo *t, int linkdir)
+{
+    return t->links[linkdir / 2].port[!(linkdir & 1)];
+}
 /* The direction that leaves by this port, or -1 when it has no cable. */
 static inline int topo_port_out(const struct topo *t, int port)
 {
     return t->ports[port].link < 0 ? -1 : 2 * t->ports[port].link + t->ports[port].end;
 }
 
-int topo_find_box(const struct topo *t, const char *name);             /* "esx1", "fs7500:ctl1"; -1 */
-int topo_find_port(const struct topo *t, const char *full);            /* "esx1:vmnic2"; -1 */
+int topo_find_box(const struct topo *t, const char *name);  /* "esx1", "fs7500:ctl1"; -1 */
+int topo_find_port(const struct topo *t, const char *full); /* "esx1:vmnic2"; -1 */
 int topo_find_datastore(const struct topo *t, const char *name);
 int topo_find_vip(const struct topo *t, const struct topo_addr *addr); /* by address; -1 */
 

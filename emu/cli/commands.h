@@ -1,0 +1,6 @@
+/* The commands of `emu`: one function and one file each. nfsbal offers some of them under the same
+ * names. */
+#ifndef EMU_CLI_COMMANDS_H
+#define EMU_CLI_COMMANDS_H
+
+#endif

@@ -1,0 +1,21 @@
+#include "emu/cli/cli.h"
+#include "emu/cli/commands.h"
+
+// clang-format off
+static const struct cli_command commands[] = {
+    {NULL, NULL, NULL},
+};
+// clang-format on
+
+int main(int argc, char **argv)
+{
+    static const struct cli_program emu = {
+        .name = "emu",
+        .version = PROJECT_VERSION,
+        .about = "What will happen on the links between hosts and their NFS storage:\n"
+                 "checks a topology file, explains the path of every flow and runs it.",
+        .commands = commands,
+        .n_commands = sizeof commands / sizeof commands[0] - 1,
+    };
+    return cli_main(&emu, argc, argv);
+}

@@ -35,8 +35,7 @@ bool cli_close_stdout(const char *command)
         lost = true;
     if (lost) {
         /* An earlier error may have left no errno that fits. */
-        cli_error(CLI_FAILED, command, "writing standard output: %s",
-                  errno ? strerror(errno) : "an error");
+        cli_error(CLI_FAILED, command, "writing standard output: %s", errno ? strerror(errno) : "an error");
     }
     return !lost;
 }
@@ -58,8 +57,7 @@ static void print_help(const struct cli_program *p)
     printf("usage: %s COMMAND [ARGUMENT]...\n\n%s\n\n", p->name, p->about);
     for (i = 0; i < p->n_commands; i++)
         printf("  %-*s  %s\n", (int)width, p->commands[i].name, p->commands[i].summary);
-    printf("\n%s COMMAND --help shows the options of a command, %s --version the version.\n",
-           p->name, p->name);
+    printf("\n%s COMMAND --help shows the options of a command, %s --version the version.\n", p->name, p->name);
 }
 
 static const struct cli_command *find(const struct cli_program *p, const char *name)
@@ -79,15 +77,13 @@ static int unknown(const struct cli_program *p, const char *name)
     const char *near = diag_nearest(name, names, n);
     if (near)
         return cli_error(CLI_USAGE, p->name, "%s: unknown command; did you mean `%s`?", name, near);
-    return cli_error(CLI_USAGE, p->name, "%s: unknown command; %s --help lists them", name,
-                     p->name);
+    return cli_error(CLI_USAGE, p->name, "%s: unknown command; %s --help lists them", name, p->name);
 }
 
 static int dispatch(const struct cli_program *p, int argc, char **argv, char *label, size_t size)
 {
     const struct cli_command *command;
-    if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
-        (!strcmp(argv[1], "help") && argc == 2)) {
+    if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || (!strcmp(argv[1], "help") && argc == 2)) {
         print_help(p);
         return CLI_OK;
     }
@@ -105,8 +101,7 @@ static int dispatch(const struct cli_program *p, int argc, char **argv, char *la
         return command->run(2, words);
     }
     if (argv[1][0] == '-')
-        return cli_error(CLI_USAGE, p->name,
-                         "%s: options come after the command; %s --help lists the commands",
+        return cli_error(CLI_USAGE, p->name, "%s: options come after the command; %s --help lists the commands",
                          argv[1], p->name);
     command = find(p, argv[1]);
     if (!command)

@@ -12,18 +12,16 @@
 /* Exit codes of all commands. */
 enum {
     CLI_OK = 0,
-    CLI_FAILED = 1, /* it could not be done, or what was asked for does not hold (an expectation,
+    CLI_FAILED = 1,       /* it could not be done, or what was asked for does not hold (an expectation,
                        --strict) */
-    CLI_USAGE = 2,  /* wrong arguments or wrong input; nothing was done */
+    CLI_USAGE = 2,        /* wrong arguments or wrong input; nothing was done */
     CLI_INTERRUPTED = 130 /* Ctrl-C; what was known so far is printed */
 };
 
 struct cli_command {
     const char *name;
-    int (*run)(
-        int argc,
-        char **argv); /* argv[0] is "PROGRAM COMMAND", as messages begin; returns the exit code */
-    const char *summary; /* one line for `PROGRAM --help` */
+    int (*run)(int argc, char **argv); /* argv[0] is "PROGRAM COMMAND", as messages begin; returns the exit code */
+    const char *summary;               /* one line for `PROGRAM --help` */
 };
 
 struct cli_program {
@@ -40,8 +38,7 @@ struct cli_program {
 int cli_main(const struct cli_program *program, int argc, char **argv);
 
 /* Prints "COMMAND: text" on stderr and returns `code`. */
-int cli_error(int code, const char *command, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+int cli_error(int code, const char *command, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Flushes and closes stdout. False, with a message, when anything written to it was lost (closed
  * pipe, full disk). cli_main() calls it after every command; a command needs it only before it acts

@@ -17,10 +17,7 @@ struct parse {
     bool *given; /* per row */
 };
 
-static int out_of_memory(const struct parse *p)
-{
-    return cli_error(CLI_FAILED, p->command, "%s", strerror(ENOMEM));
-}
+static int out_of_memory(const struct parse *p) { return cli_error(CLI_FAILED, p->command, "%s", strerror(ENOMEM)); }
 
 static bool list_add(struct option_list *list, const char *item)
 {
@@ -56,19 +53,16 @@ static const char *display(const struct option_spec *row, bool is_short, char bu
     return buf;
 }
 
-static int bad_choice(const struct parse *p, const struct option_spec *row, const char *name,
-                      const char *value)
+static int bad_choice(const struct parse *p, const struct option_spec *row, const char *name, const char *value)
 {
     char all[256] = "";
     size_t n = 0, used = 0;
     for (; row->choices[n]; n++)
         if (used < sizeof all)
-            used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", n ? ", " : "",
-                                     row->choices[n]);
+            used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", n ? ", " : "", row->choices[n]);
     const char *near = diag_nearest(value, row->choices, n);
     if (near)
-        return cli_error(CLI_USAGE, p->command, "%s: no `%s`; did you mean `%s`? (%s)", name, value,
-                         near, all);
+        return cli_error(CLI_USAGE, p->command, "%s: no `%s`; did you mean `%s`? (%s)", name, value, near, all);
     return cli_error(CLI_USAGE, p->command, "%s: no `%s`; it is one of %s", name, value, all);
 }
 
@@ -81,8 +75,7 @@ static int store(struct parse *p, const struct option_spec *row, bool is_short, 
     bool *given = &p->given[row - p->table->rows];
 
     if (*given && row->type != OPTION_IS_FLAG && row->type != OPTION_IS_LIST)
-        return cli_error(CLI_USAGE, p->command, "%s: given twice, the second time with `%s`", name,
-                         value);
+        return cli_error(CLI_USAGE, p->command, "%s: given twice, the second time with `%s`", name, value);
     *given = true;
 
     switch (row->type) {
@@ -98,8 +91,7 @@ static int store(struct parse *p, const struct option_spec *row, bool is_short, 
         break;
     case OPTION_IS_INTEGER:
         if (!option_parse_integer(value, row->min, row->max, member))
-            return cli_error(CLI_USAGE, p->command,
-                             "%s: `%s` is no integer from %" PRId64 " to %" PRId64, name, value,
+            return cli_error(CLI_USAGE, p->command, "%s: `%s` is no integer from %" PRId64 " to %" PRId64, name, value,
                              row->min, row->max);
         break;
     case OPTION_IS_ENUM: {
@@ -130,10 +122,8 @@ static int unknown(const struct parse *p, const char *argument, const char *name
     names[n++] = "help";
     near = diag_nearest(name, names, n);
     if (near)
-        return cli_error(CLI_USAGE, p->command, "%s: unknown option; did you mean --%s?", argument,
-                         near);
-    return cli_error(CLI_USAGE, p->command, "%s: unknown option; %s --help lists them", argument,
-                     p->command);
+        return cli_error(CLI_USAGE, p->command, "%s: unknown option; did you mean --%s?", argument, near);
+    return cli_error(CLI_USAGE, p->command, "%s: unknown option; %s --help lists them", argument, p->command);
 }
 
 static void print_help(const struct option_table *t, const char *command)
@@ -175,18 +165,15 @@ static int parse_long(struct parse *p, int argc, char **argv, int *i)
     char name[64];
     const char *text = argv[*i] + 2, *equals = strchr(text, '=');
     size_t length = equals ? (size_t)(equals - text) : strlen(text), r = 0;
-    snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1),
-             text);
+    snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), text);
 
-    while (r < p->table->n_rows &&
-           !(strlen(p->table->rows[r].name) == length && !strcmp(p->table->rows[r].name, name)))
+    while (r < p->table->n_rows && !(strlen(p->table->rows[r].name) == length && !strcmp(p->table->rows[r].name, name)))
         r++;
     if (r == p->table->n_rows)
         return unknown(p, argv[*i], name);
     const struct option_spec *row = &p->table->rows[r];
     if (row->type == OPTION_IS_FLAG)
-        return equals ? cli_error(CLI_USAGE, p->command, "--%s: takes no value, got `%s`", name,
-                                  equals + 1)
+        return equals ? cli_error(CLI_USAGE, p->command, "--%s: takes no value, got `%s`", name, equals + 1)
                       : store(p, row, false, NULL);
     if (!equals && *i + 1 >= argc)
         return cli_error(CLI_USAGE, p->command, "--%s: needs a value, %s", name, row->argument);
@@ -210,8 +197,7 @@ static int parse_short(struct parse *p, int argc, char **argv, int *i)
         const struct option_spec *row = &p->table->rows[r];
         if (row->type != OPTION_IS_FLAG) {
             if (!c[1] && *i + 1 >= argc)
-                return cli_error(CLI_USAGE, p->command, "-%c: needs a value, %s", *c,
-                                 row->argument);
+                return cli_error(CLI_USAGE, p->command, "-%c: needs a value, %s", *c, row->argument);
             return store(p, row, true, c[1] ? c + 1 : argv[++*i]);
         }
         int rc = store(p, row, true, NULL);
@@ -229,13 +215,11 @@ static int check_operands(const struct parse *p)
                          p->operands->items[t->max_operands], p->command, t->operands ? " " : "",
                          t->operands ? t->operands : "");
     if (p->operands->n < t->min_operands)
-        return cli_error(CLI_USAGE, p->command, "an operand is missing; usage: %s %s", p->command,
-                         t->operands);
+        return cli_error(CLI_USAGE, p->command, "an operand is missing; usage: %s %s", p->command, t->operands);
     return OPTION_GO_ON;
 }
 
-int option_parse(const struct option_table *table, int argc, char **argv, void *config,
-                 struct option_list *operands)
+int option_parse(const struct option_table *table, int argc, char **argv, void *config, struct option_list *operands)
 {
     struct parse p = {.table = table, .command = argv[0], .config = config, .operands = operands};
     bool only_operands = false;

@@ -57,36 +57,32 @@ struct option_spec {
 };
 
 /* The offset of a member whose type is checked by the compiler. */
-#define OPTION_MEMBER(s, member, member_type) \
-    (offsetof(s, member) + 0 * sizeof(&((s *)0)->member == (member_type *)0))
+#define OPTION_MEMBER(s, member, member_type) (offsetof(s, member) + 0 * sizeof(&((s *)0)->member == (member_type *)0))
 
-#define OPTION_FLAG(s, member, name_, letter_, help_)             \
-    {                                                             \
-        .name = name_, .letter = letter_, .type = OPTION_IS_FLAG, \
-        .offset = OPTION_MEMBER(s, member, bool), .help = help_   \
+#define OPTION_FLAG(s, member, name_, letter_, help_)                                                       \
+    {                                                                                                       \
+        .name = name_, .letter = letter_, .type = OPTION_IS_FLAG, .offset = OPTION_MEMBER(s, member, bool), \
+        .help = help_                                                                                       \
     }
-#define OPTION_STRING(s, member, name_, letter_, argument_, help_)                             \
-    {                                                                                          \
-        .name = name_, .letter = letter_, .type = OPTION_IS_STRING,                            \
-        .offset = OPTION_MEMBER(s, member, const char *), .argument = argument_, .help = help_ \
+#define OPTION_STRING(s, member, name_, letter_, argument_, help_)                                                    \
+    {                                                                                                                 \
+        .name = name_, .letter = letter_, .type = OPTION_IS_STRING, .offset = OPTION_MEMBER(s, member, const char *), \
+        .argument = argument_, .help = help_                                                                          \
     }
-#define OPTION_LIST(s, member, name_, letter_, argument_, help_)                       \
-    {                                                                                  \
-        .name = name_, .letter = letter_, .type = OPTION_IS_LIST,                      \
-        .offset = OPTION_MEMBER(s, member, struct option_list), .argument = argument_, \
-        .help = help_                                                                  \
+#define OPTION_LIST(s, member, name_, letter_, argument_, help_)                                     \
+    {                                                                                                \
+        .name = name_, .letter = letter_, .type = OPTION_IS_LIST,                                    \
+        .offset = OPTION_MEMBER(s, member, struct option_list), .argument = argument_, .help = help_ \
     }
-#define OPTION_INTEGER(s, member, name_, letter_, argument_, min_, max_, help_)            \
-    {                                                                                      \
-        .name = name_, .letter = letter_, .type = OPTION_IS_INTEGER,                       \
-        .offset = OPTION_MEMBER(s, member, int64_t), .argument = argument_, .help = help_, \
-        .min = min_, .max = max_                                                           \
+#define OPTION_INTEGER(s, member, name_, letter_, argument_, min_, max_, help_)                                   \
+    {                                                                                                             \
+        .name = name_, .letter = letter_, .type = OPTION_IS_INTEGER, .offset = OPTION_MEMBER(s, member, int64_t), \
+        .argument = argument_, .help = help_, .min = min_, .max = max_                                            \
     }
-#define OPTION_ENUM(s, member, name_, letter_, argument_, choices_, help_)             \
-    {                                                                                  \
-        .name = name_, .letter = letter_, .type = OPTION_IS_ENUM,                      \
-        .offset = OPTION_MEMBER(s, member, int), .argument = argument_, .help = help_, \
-        .choices = choices_                                                            \
+#define OPTION_ENUM(s, member, name_, letter_, argument_, choices_, help_)                                 \
+    {                                                                                                      \
+        .name = name_, .letter = letter_, .type = OPTION_IS_ENUM, .offset = OPTION_MEMBER(s, member, int), \
+        .argument = argument_, .help = help_, .choices = choices_                                          \
     }
 #define OPTION_VALUE(s, member, name_, letter_, argument_, parse_, help_)                         \
     {                                                                                             \
@@ -108,8 +104,7 @@ struct option_table {
  * the command as messages name it ("emu run"). Returns OPTION_GO_ON, or the exit code of the
  * command: 0 after --help was printed on stdout, 2 after an error was printed on stderr. Whatever
  * it returns, option_free() releases what it allocated. */
-int option_parse(const struct option_table *table, int argc, char **argv, void *config,
-                 struct option_list *operands);
+int option_parse(const struct option_table *table, int argc, char **argv, void *config, struct option_list *operands);
 void option_free(const struct option_table *table, void *config, struct option_list *operands);
 
 /* A whole decimal integer within [min, max]; false leaves *out alone. */

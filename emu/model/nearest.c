@@ -5,10 +5,7 @@
 
 #define LONGEST 64
 
-static int lower(char c)
-{
-    return tolower((unsigned char)c);
-}
+static int lower(char c) { return tolower((unsigned char)c); }
 
 /* Optimal string alignment distance (insert, delete, replace, swap two neighbours), letter case
  * ignored. */
@@ -27,8 +24,8 @@ static size_t distance(const char *a, size_t n, const char *b, size_t m)
                 best = above[j] + 1;
             if (row[j - 1] + 1 < best)
                 best = row[j - 1] + 1;
-            if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
-                lower(a[i - 2]) == lower(b[j - 1]) && before[j - 2] + 1 < best)
+            if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]) &&
+                before[j - 2] + 1 < best)
                 best = before[j - 2] + 1;
             row[j] = best;
         }

@@ -16,10 +16,7 @@ struct table {
     bool failed;
 };
 
-static struct libscols_line *line_of(struct table_row *row)
-{
-    return (struct libscols_line *)(void *)row;
-}
+static struct libscols_line *line_of(struct table_row *row) { return (struct libscols_line *)(void *)row; }
 
 struct table *table_new(const struct table_column *columns, size_t n)
 {
@@ -33,8 +30,8 @@ struct table *table_new(const struct table_column *columns, size_t n)
         return NULL;
     }
     for (size_t i = 0; i < n; i++) {
-        int flags = (columns[i].flags & TABLE_RIGHT ? SCOLS_FL_RIGHT : 0) |
-                    (columns[i].flags & TABLE_TREE ? SCOLS_FL_TREE : 0);
+        int flags =
+            (columns[i].flags & TABLE_RIGHT ? SCOLS_FL_RIGHT : 0) | (columns[i].flags & TABLE_TREE ? SCOLS_FL_TREE : 0);
         if (!scols_table_new_column(t->scols, columns[i].title, 0, flags))
             t->failed = true;
     }

@@ -37,8 +37,7 @@ void table_free(struct table *t);
 
 /* A new last row; `parent` NULL: at the top level. Cells that are not set are empty. */
 struct table_row *table_row(struct table *t, struct table_row *parent);
-void table_cell(struct table *t, struct table_row *row, size_t column,
-                const char *text); /* copies */
+void table_cell(struct table *t, struct table_row *row, size_t column, const char *text); /* copies */
 void table_cellf(struct table *t, struct table_row *row, size_t column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -39,11 +39,8 @@ static const struct option_spec rows[] = {
     OPTION_ENUM(struct config, detail, "detail", 0, "LEVEL", details, ""),
     OPTION_VALUE(struct config, percent, "share", 0, "SHARE", parse_half, ""),
 };
-static const struct option_table table = {.operands = "FILE",
-                                          .min_operands = 1,
-                                          .max_operands = 2,
-                                          .rows = rows,
-                                          .n_rows = sizeof rows / sizeof rows[0]};
+static const struct option_table table = {
+    .operands = "FILE", .min_operands = 1, .max_operands = 2, .rows = rows, .n_rows = sizeof rows / sizeof rows[0]};
 
 /* Splits `line` at blanks; keep the line alive. */
 static int run(char *line, struct config *config, struct option_list *operands)

@@ -12,8 +12,7 @@
 
 #include "emu/report/table.h"
 
-static const struct table_column columns[] = {
-    {"link", TABLE_TREE}, {"MB/s", TABLE_RIGHT}, {"note", TABLE_LEFT}};
+static const struct table_column columns[] = {{"link", TABLE_TREE}, {"MB/s", TABLE_RIGHT}, {"note", TABLE_LEFT}};
 
 static struct table *sample(void)
 {
@@ -30,8 +29,7 @@ static struct table *sample(void)
     return t;
 }
 
-static void expect_print(struct table *t, enum table_format format, unsigned indent,
-                         const char *expected)
+static void expect_print(struct table *t, enum table_format format, unsigned indent, const char *expected)
 {
     char *text = NULL;
     size_t size;

@@ -340,9 +340,10 @@ struct topo {
     struct topo_allow *allows;         size_t n_allows;
     struct topo_expect *expects;       size_t n_expects; /* of the whole file: they may compare cases */
     // clang-format on
-    struct topo_stack *stacks; /* one per box */
-    bool network_only;         /* no `storage:` anywhere: storage never limits */
-    struct topo_arena *arena;  /* private: owns all of the above */
+    struct topo_stack *stacks;        /* one per box */
+    bool network_only;                /* no `storage:` anywhere: storage never limits */
+    const char *const *linkdir_names; /* private: see topo_linkdir_name() */
+    struct topo_arena *arena;         /* private: owns all of the above */
 };
 
 /* Name of a link direction, "esx1:vmnic2>pc7048:ge1", in the topology's memory. linkdir = 2*link + sending end. */

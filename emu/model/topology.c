@@ -1,0 +1,110 @@
+#include "emu/model/topology.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *topo_linkdir_name(const struct topo *t, int linkdir) { return t->linkdir_names[linkdir]; }
+
+int topo_find_box(const struct topo *t, const char *name)
+{
+    for (size_t i = 0; i < t->n_boxes; i++)
+        if (strcmp(t->boxes[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+int topo_find_port(const struct topo *t, const char *full)
+{
+    for (size_t i = 0; i < t->n_ports; i++)
+        if (strcmp(t->ports[i].full, full) == 0)
+            return (int)i;
+    return -1;
+}
+
+int topo_find_datastore(const struct topo *t, const char *name)
+{
+    for (size_t i = 0; i < t->n_datastores; i++)
+        if (strcmp(t->datastores[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+int topo_find_vip(const struct topo *t, const struct topo_addr *addr)
+{
+    for (size_t i = 0; i < t->n_vips; i++)
+        if (topo_addr_equal(&t->vips[i].addr, addr))
+            return (int)i;
+    return -1;
+}
+
+static size_t addr_bytes(const struct topo_addr *a) { return a->version == 4 ? 4 : a->version == 6 ? 16 : 0; }
+
+bool topo_addr_parse(struct topo_addr *a, const char *text)
+{
+    char address[64];
+    size_t length = strcspn(text, "/");
+    const char *slash = text[length] ? text + length : NULL;
+    if (*text == '[') { /* as mount(8) writes IPv6 */
+        if (length < 2 || text[length - 1] != ']' || !memchr(text, ':', length))
+            return false;
+        text++;
+        length -= 2;
+    }
+    if (length == 0 || length >= sizeof(address))
+        return false;
+    memcpy(address, text, length);
+    address[length] = '\0';
+
+    struct topo_addr parsed = {0};
+    if (inet_pton(AF_INET, address, parsed.bytes) == 1)
+        parsed.version = 4;
+    else if (inet_pton(AF_INET6, address, parsed.bytes) == 1)
+        parsed.version = 6;
+    else
+        return false;
+    if (slash) {
+        unsigned prefix = 0;
+        const char *p = slash + 1;
+        if (strlen(p) < 1 || strlen(p) > 3)
+            return false;
+        for (; *p; p++) {
+            if (*p < '0' || *p > '9')
+                return false;
+            prefix = prefix * 10 + (unsigned)(*p - '0');
+        }
+        if (prefix > 8 * addr_bytes(&parsed))
+            return false;
+        parsed.prefix = (uint8_t)prefix;
+    }
+    *a = parsed;
+    return true;
+}
+
+char *topo_addr_print(char *buf, size_t size, const struct topo_addr *a, bool prefix)
+{
+    char address[INET6_ADDRSTRLEN];
+    if (!a->version || !inet_ntop(a->version == 4 ? AF_INET : AF_INET6, a->bytes, address, sizeof(address)))
+        snprintf(buf, size, "-");
+    else if (prefix)
+        snprintf(buf, size, "%s/%u", address, a->prefix);
+    else
+        snprintf(buf, size, "%s", address);
+    return buf;
+}
+
+bool topo_addr_equal(const struct topo_addr *a, const struct topo_addr *b)
+{
+    return a->version == b->version && memcmp(a->bytes, b->bytes, addr_bytes(a)) == 0;
+}
+
+bool topo_addr_same_subnet(const struct topo_addr *a, const struct topo_addr *b, unsigned prefix)
+{
+    if (a->version != b->version || !a->version || prefix > 8 * addr_bytes(a))
+        return false;
+    if (memcmp(a->bytes, b->bytes, prefix / 8) != 0)
+        return false;
+    unsigned rest = prefix % 8;
+    return !rest || (a->bytes[prefix / 8] ^ b->bytes[prefix / 8]) >> (8 - rest) == 0;
+}

@@ -3,6 +3,10 @@
  * Rates are bytes/s of NFS payload (goodput) for datastores, hosts, VIPs and controllers, and wire bytes for link
  * directions; times are ps. Names of link directions are those of the topology ("esx1:vmnic2>pc7048:ge1"): plan, run,
  * live, compare and report join on them. Schema: docs/emu-result.schema.json, "emu-result/1".
+ *
+ * An engine fills it so: result_new(), the window, then result_operation() (or result_bytes()) for what ends within the
+ * window, the counters of links and jobs directly, and result_finish() once at the end, also after an interruption.
+ * result_trace_paths() adds what the path function says.
  */
 #ifndef EMU_MODEL_RESULT_H
 #define EMU_MODEL_RESULT_H
@@ -15,86 +19,121 @@
 
 struct topo;
 
-/* Latency in logarithmic buckets: deterministic percentiles without storing samples. */
-#define RESULT_BUCKETS 512
+/* Latencies counted in logarithmic buckets, 512 per octave (0.2 %) from 1.05 us (2^20 ps) to 2.6 h: percentiles without
+ * storing samples, the same on every machine. An octave's buckets are allocated when its first sample comes. */
+#define RESULT_OCTAVES 33
 struct result_latency {
     uint64_t count;
-    ps_t min, max;
-    uint64_t bucket[RESULT_BUCKETS]; /* 16 buckets per octave from 1 us */
+    ps_t min, max; /* exact; 0 when empty */
+    uint32_t *octave[RESULT_OCTAVES];
 };
+
+/* Aborts when memory is gone (2 KiB at most). */
 void result_latency_add(struct result_latency *l, ps_t latency);
-ps_t result_latency_percentile(const struct result_latency *l, double p); /* p in 0..1; 0 when empty */
+/* Nearest rank, interpolated within its bucket; p in 0..1. 0 when empty. */
+ps_t result_latency_percentile(const struct result_latency *l, double p);
 
 struct result_io {
-    uint64_t operations, bytes; /* in the measuring window */
-    double rate;                /* bytes/s over the window */
+    uint64_t operations, bytes;     /* that ended in the measuring window */
+    double rate;                    /* bytes/s over the window; by result_finish() */
+    struct result_latency *latency; /* of datastores, hosts and the whole; NULL elsewhere */
 };
 
 struct result_entity { /* a datastore, host, VIP or controller */
     const char *name;
     struct result_io read, write;
+    uint64_t retransmissions, timeouts; /* TCP; of datastores and hosts, by result_finish() */
 };
 
-struct result_job { /* one mount under one workload */
-    const char *workload, *datastore, *host;
-    int mount;
+struct result_job { /* one mount under one workload, in the order of workloads and their mounts */
+    int workload, mount;
     struct result_io read, write;
-    struct result_latency *latency;
-    uint64_t retransmissions, timeouts; /* TCP, of its connections */
+    uint64_t retransmissions, timeouts; /* TCP, of its connections, in the whole run; the engine counts them */
     ps_t finished;                      /* when its bytes were done, or -1 */
 };
 
-struct result_link {
-    const char *name; /* of the direction */
+struct result_link { /* a link direction; counters in the measuring window unless said otherwise */
+    const char *name;
     int linkdir;
     bps_t rate;
-    uint64_t frames, bytes; /* on the wire in the window */
-    double utilisation;     /* of the rate, mean over the window */
-    uint64_t dropped_frames, lost_frames;
-    uint64_t queue_peak;
-    unsigned flows_write, flows_read; /* bulk flows whose path uses it (path function) */
-    bool carries_part;                /* a flow counts here only with a probability (drawn or unknown hop) */
-    bool idle;                        /* carried no bulk data in the window */
-    float *over_time;                 /* utilisation per slice, n_slices of the result; NULL for plan arithmetic */
+    uint64_t frames, bytes; /* that began to leave; bytes on the wire, with preamble, FCS and gap */
+    uint64_t bulk_bytes;    /* TCP payload in the direction of the data: towards the NAS on mounts whose jobs write,
+                             * towards the host on mounts whose jobs read */
+    double utilisation;     /* bytes of the rate; by result_finish() */
+    uint64_t dropped_frames, lost_frames; /* queue full; random loss and faults. Whole run */
+    uint64_t queue_peak;                  /* bytes, whole run */
+    unsigned flows_write, flows_read;     /* flows with bulk data whose path uses it: result_trace_paths() */
+    bool carries_part;                    /* one of them only with a probability (drawn or unknown hop) */
+    bool idle;                            /* no bulk data in the window; by result_finish() */
+    float *over_time; /* utilisation per slice of the whole run, n_slices; NULL when the engine has none */
 };
 
-struct result_path { /* the path of one flow and direction, as text */
-    const char *datastore, *host, *vip;
+/* The path of one flow (mount and connection) in the direction of bulk data. */
+struct result_path {
+    int mount;
     unsigned connection;
     bool write;
-    char *links; /* names joined by ", " */
-    const char *label;
+    size_t first_hop;
+    unsigned n_hops;     /* linkdirs r->hops[first_hop ...]; -1: one of several, nobody can know which */
+    const char *label;   /* path_label(): the weakest of all hops */
+    const char *problem; /* why the path ends early, or NULL */
 };
 
 struct result {
-    const char *file, *name, *title, *case_name;
-    const char *engine; /* "plan", "fluid", "train", "frame", "live" */
+    const char *file, *name, *title, *case_name; /* case_name NULL: the file without a case */
+    const char *engine;                          /* "plan", "fluid", "train", "frame", "live"; a literal */
+    const char *only_host;                       /* only this host worked, or NULL: all */
     uint64_t seed;
     bool network_only, complete;   /* complete false: interrupted, what is known so far */
     ps_t window_start, window_end; /* measuring window: steady state, after the ramp */
     ps_t duration;
-    ps_t slice;
+    ps_t slice; /* of over_time */
     size_t n_slices;
-    struct result_io read, write; /* whole run */
+    struct result_io read, write; /* all together; by result_finish() */
     // clang-format off
-    struct result_entity *datastores; size_t n_datastores;
-    struct result_entity *hosts;      size_t n_hosts;
-    struct result_entity *vips;       size_t n_vips;
-    struct result_entity *controllers; size_t n_controllers;
-    struct result_job *jobs;          size_t n_jobs;
-    struct result_link *links;        size_t n_links; /* one per link direction, in topology order */
-    struct result_path *paths;        size_t n_paths;
+    struct result_entity *datastores;  size_t n_datastores;  /* as in the topology */
+    struct result_entity *hosts;       size_t n_hosts;       /* boxes of hosts, in topology order */
+    struct result_entity *vips;        size_t n_vips;        /* as in the topology */
+    struct result_entity *controllers; size_t n_controllers; /* boxes of NAS, in topology order */
+    struct result_job *jobs;           size_t n_jobs;
+    struct result_link *links;         size_t n_links;       /* by linkdir */
+    struct result_path *paths;         size_t n_paths;
+    int *hops;                         size_t n_hops;
     // clang-format on
-    uint64_t retransmissions, timeouts, flooded_unicast, mac_flaps;
-    uint64_t events;   /* of the engine */
-    char *notes;       /* lines a reader must know: default workload, drawn inputs */
-    struct topo *topo; /* the case's topology; names above point into it. Owned by the result */
+    uint64_t retransmissions, timeouts;  /* of all jobs; by result_finish() */
+    uint64_t flooded_unicast, mac_flaps; /* of all switches, whole run */
+    uint64_t events;                     /* of the engine */
+    char *notes;                         /* lines a reader must know: default workload, drawn inputs; or NULL */
+    struct topo *topo;                   /* the case's topology; names above point into it. Owned */
+    int *entity_of_box;                  /* private: position of a box in hosts or controllers */
 };
 
-/* Makes a result with all entities named from t and everything zero; takes t. NULL on lack of memory. */
-struct result *result_new(struct topo *t, const char *engine, uint64_t seed);
+/* Makes a result with everything named from t and zero, `complete` false; takes t, also when it fails. NULL on lack of
+ * memory. slice > 0 asks for over_time with that many slices of that length, for each link direction. */
+struct result *result_new(struct topo *t, const char *engine, uint64_t seed, ps_t slice, size_t n_slices);
 void result_free(struct result *r);
-/* Sums jobs into datastores, hosts, VIPs, controllers and the whole; computes rates over the window and idle marks. */
+
+/* An operation of a job has ended within the window, over this VIP, served by this NAS box: counted for the job, its
+ * datastore, its host, the VIP and the controller. Latency from issue to completion. Allocates at most as
+ * result_latency_add() does. */
+void result_operation(struct result *r, size_t job, int vip, int box, bool write, uint64_t bytes, ps_t latency);
+/* The same for engines that know rates only: no latency. */
+void result_bytes(struct result *r, size_t job, int vip, int box, bool write, uint64_t operations, uint64_t bytes);
+
+/* Whether a host (box) works in this run: all do unless only_host names one. */
+bool result_works(const struct result *r, int host);
+
+/* Adds a line to the notes; once, if it is there already. */
+void result_note(struct result *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Sums up, computes rates and utilisation over the window, marks idle links. */
 void result_finish(struct result *r);
+
+/* Walks every flow with bulk data through the path function: fills paths and hops, and per link direction the number of
+ * flows and `carries_part`. 0 or -ENOMEM. */
+int result_trace_paths(struct result *r);
+
+/* Position of the named entity, or -1. */
+int result_find_entity(const struct result_entity *entities, size_t n, const char *name);
 
 #endif

@@ -1,0 +1,378 @@
+#include "emu/model/result.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/model/topology.h"
+#include "emu/model/topology_file.h"
+
+#define SUB_BITS     9 /* 512 buckets per octave */
+#define SUB_BUCKETS  (1 << SUB_BITS)
+#define FIRST_OCTAVE 20 /* 2^20 ps = 1.05 us; all that is shorter is in its first bucket */
+
+/* The bucket of a latency, numbered over all octaves. */
+static unsigned bucket_of(ps_t latency)
+{
+    const unsigned last = RESULT_OCTAVES * SUB_BUCKETS - 1;
+    if (latency < INT64_C(1) << FIRST_OCTAVE)
+        return 0;
+    unsigned octave = 63 - (unsigned)__builtin_clzll((unsigned long long)latency);
+    unsigned sub = (unsigned)(latency >> (octave - SUB_BITS)) & (SUB_BUCKETS - 1);
+    unsigned bucket = (octave - FIRST_OCTAVE) * SUB_BUCKETS + sub;
+    return bucket < last ? bucket : last;
+}
+
+/* Where a bucket begins; the next one's beginning is its end. */
+static double bucket_start(unsigned bucket)
+{
+    unsigned octave = FIRST_OCTAVE + bucket / SUB_BUCKETS;
+    return ldexp(SUB_BUCKETS + bucket % SUB_BUCKETS, (int)octave - SUB_BITS);
+}
+
+static void bucket_add(struct result_latency *l, unsigned bucket, uint32_t n)
+{
+    uint32_t **octave = &l->octave[bucket / SUB_BUCKETS];
+    if (!*octave) {
+        *octave = calloc(SUB_BUCKETS, sizeof **octave);
+        if (!*octave) {
+            fputs("out of memory\n", stderr);
+            abort();
+        }
+    }
+    (*octave)[bucket % SUB_BUCKETS] += n;
+}
+
+void result_latency_add(struct result_latency *l, ps_t latency)
+{
+    if (!l->count || latency < l->min)
+        l->min = latency;
+    if (latency > l->max)
+        l->max = latency;
+    l->count++;
+    bucket_add(l, bucket_of(latency), 1);
+}
+
+static void latency_merge(struct result_latency *into, const struct result_latency *from)
+{
+    if (!from->count)
+        return;
+    if (!into->count || from->min < into->min)
+        into->min = from->min;
+    if (from->max > into->max)
+        into->max = from->max;
+    into->count += from->count;
+    for (unsigned o = 0; o < RESULT_OCTAVES; o++)
+        for (unsigned s = 0; from->octave[o] && s < SUB_BUCKETS; s++)
+            if (from->octave[o][s])
+                bucket_add(into, o * SUB_BUCKETS + s, from->octave[o][s]);
+}
+
+ps_t result_latency_percentile(const struct result_latency *l, double p)
+{
+    if (!l->count)
+        return 0;
+    double rank = ceil(p * (double)l->count);
+    rank = rank < 1 ? 1 : rank;
+    double before = 0; /* samples in the buckets passed */
+    for (unsigned b = 0; b < RESULT_OCTAVES * SUB_BUCKETS; b++) {
+        const uint32_t *octave = l->octave[b / SUB_BUCKETS];
+        if (!octave) {
+            b += SUB_BUCKETS - 1;
+            continue;
+        }
+        double here = octave[b % SUB_BUCKETS];
+        if (before + here < rank) {
+            before += here;
+            continue;
+        }
+        double start = bucket_start(b), end = bucket_start(b + 1);
+        double value = start + (end - start) * (rank - before - 0.5) / here;
+        value = value < (double)l->min ? (double)l->min : value;
+        return value > (double)l->max ? l->max : (ps_t)value;
+    }
+    return l->max;
+}
+
+static void latency_free(struct result_latency *l)
+{
+    for (unsigned o = 0; l && o < RESULT_OCTAVES; o++)
+        free(l->octave[o]);
+    free(l);
+}
+
+static void io_free(struct result_io *io) { latency_free(io->latency); }
+
+static bool io_keep_latency(struct result_io *io)
+{
+    io->latency = calloc(1, sizeof *io->latency);
+    return io->latency != NULL;
+}
+
+static struct result_entity *entities_new(size_t n, bool keep_latency)
+{
+    struct result_entity *e = calloc(n + 1, sizeof *e);
+    for (size_t i = 0; e && keep_latency && i < n; i++) {
+        if (!io_keep_latency(&e[i].read) || !io_keep_latency(&e[i].write)) {
+            for (size_t j = 0; j <= i; j++) {
+                io_free(&e[j].read);
+                io_free(&e[j].write);
+            }
+            free(e);
+            return NULL;
+        }
+    }
+    return e;
+}
+
+static void entities_free(struct result_entity *e, size_t n)
+{
+    for (size_t i = 0; e && i < n; i++) {
+        io_free(&e[i].read);
+        io_free(&e[i].write);
+    }
+    free(e);
+}
+
+static bool is_host(const struct topo *t, size_t box)
+{
+    enum topo_kind kind = t->nodes[t->boxes[box].node].kind;
+    return kind == TOPO_ESXI || kind == TOPO_LINUX;
+}
+
+static bool is_nas(const struct topo *t, size_t box) { return t->nodes[t->boxes[box].node].kind == TOPO_NAS; }
+
+/* Hosts and controllers out of the boxes, and where each box is among them. */
+static bool name_boxes(struct result *r)
+{
+    const struct topo *t = r->topo;
+    size_t hosts = 0, controllers = 0;
+    for (size_t b = 0; b < t->n_boxes; b++) {
+        hosts += is_host(t, b);
+        controllers += is_nas(t, b);
+    }
+    r->hosts = entities_new(hosts, true);
+    r->controllers = entities_new(controllers, false);
+    r->entity_of_box = calloc(t->n_boxes + 1, sizeof *r->entity_of_box);
+    if (!r->hosts || !r->controllers || !r->entity_of_box)
+        return false;
+    for (size_t b = 0; b < t->n_boxes; b++) {
+        r->entity_of_box[b] = -1;
+        if (is_host(t, b)) {
+            r->entity_of_box[b] = (int)r->n_hosts;
+            r->hosts[r->n_hosts++].name = t->boxes[b].name;
+        } else if (is_nas(t, b)) {
+            r->entity_of_box[b] = (int)r->n_controllers;
+            r->controllers[r->n_controllers++].name = t->boxes[b].name;
+        }
+    }
+    return true;
+}
+
+static bool name_datastores_and_vips(struct result *r)
+{
+    const struct topo *t = r->topo;
+    r->datastores = entities_new(t->n_datastores, true);
+    r->vips = entities_new(t->n_vips, false);
+    if (!r->datastores || !r->vips)
+        return false;
+    r->n_datastores = t->n_datastores;
+    r->n_vips = t->n_vips;
+    for (size_t d = 0; d < t->n_datastores; d++)
+        r->datastores[d].name = t->datastores[d].name;
+    for (size_t v = 0; v < t->n_vips; v++)
+        r->vips[v].name = t->vips[v].text;
+    return true;
+}
+
+static bool list_jobs(struct result *r)
+{
+    const struct topo *t = r->topo;
+    size_t n = 0;
+    for (size_t w = 0; w < t->n_workloads; w++)
+        n += t->workloads[w].n_mounts;
+    r->jobs = calloc(n + 1, sizeof *r->jobs);
+    if (!r->jobs)
+        return false;
+    for (size_t w = 0; w < t->n_workloads; w++)
+        for (size_t m = 0; m < t->workloads[w].n_mounts; m++)
+            r->jobs[r->n_jobs++] =
+                (struct result_job){.workload = (int)w, .mount = t->workloads[w].mounts[m], .finished = -1};
+    return true;
+}
+
+static bool name_links(struct result *r)
+{
+    const struct topo *t = r->topo;
+    size_t n = 2 * t->n_links;
+    r->links = calloc(n + 1, sizeof *r->links);
+    if (!r->links)
+        return false;
+    r->n_links = n;
+    for (size_t d = 0; d < n; d++) {
+        r->links[d].name = topo_linkdir_name(t, (int)d);
+        r->links[d].linkdir = (int)d;
+        r->links[d].rate = t->links[d / 2].rate;
+        if (r->n_slices && !(r->links[d].over_time = calloc(r->n_slices, sizeof *r->links[d].over_time)))
+            return false;
+    }
+    return true;
+}
+
+struct result *result_new(struct topo *t, const char *engine, uint64_t seed, ps_t slice, size_t n_slices)
+{
+    struct result *r = calloc(1, sizeof *r);
+    if (!r) {
+        topo_free(t);
+        return NULL;
+    }
+    r->topo = t;
+    r->file = t->file;
+    r->name = t->name;
+    r->title = t->title;
+    r->case_name = t->case_name;
+    r->network_only = t->network_only;
+    r->engine = engine;
+    r->seed = seed;
+    r->slice = slice;
+    r->n_slices = slice > 0 ? n_slices : 0;
+    if (!io_keep_latency(&r->read) || !io_keep_latency(&r->write) || !name_boxes(r) || !name_datastores_and_vips(r) ||
+        !list_jobs(r) || !name_links(r)) {
+        result_free(r);
+        return NULL;
+    }
+    return r;
+}
+
+void result_free(struct result *r)
+{
+    if (!r)
+        return;
+    io_free(&r->read);
+    io_free(&r->write);
+    entities_free(r->datastores, r->n_datastores);
+    entities_free(r->hosts, r->n_hosts);
+    entities_free(r->vips, r->n_vips);
+    entities_free(r->controllers, r->n_controllers);
+    free(r->jobs);
+    for (size_t d = 0; d < r->n_links; d++)
+        free(r->links[d].over_time);
+    free(r->links);
+    free(r->paths);
+    free(r->hops);
+    free(r->notes);
+    free(r->entity_of_box);
+    topo_free(r->topo);
+    free(r);
+}
+
+static void io_add(struct result_io *read, struct result_io *write, bool is_write, uint64_t operations, uint64_t bytes)
+{
+    struct result_io *io = is_write ? write : read;
+    io->operations += operations;
+    io->bytes += bytes;
+}
+
+static void entity_add(struct result_entity *e, bool write, uint64_t operations, uint64_t bytes)
+{
+    io_add(&e->read, &e->write, write, operations, bytes);
+}
+
+void result_bytes(struct result *r, size_t job, int vip, int box, bool write, uint64_t operations, uint64_t bytes)
+{
+    struct result_job *j = &r->jobs[job];
+    const struct topo_mount *m = &r->topo->mounts[j->mount];
+    io_add(&j->read, &j->write, write, operations, bytes);
+    entity_add(&r->datastores[m->datastore], write, operations, bytes);
+    entity_add(&r->hosts[r->entity_of_box[m->host]], write, operations, bytes);
+    entity_add(&r->vips[vip], write, operations, bytes);
+    entity_add(&r->controllers[r->entity_of_box[box]], write, operations, bytes);
+}
+
+void result_operation(struct result *r, size_t job, int vip, int box, bool write, uint64_t bytes, ps_t latency)
+{
+    const struct topo_mount *m = &r->topo->mounts[r->jobs[job].mount];
+    struct result_entity *d = &r->datastores[m->datastore], *h = &r->hosts[r->entity_of_box[m->host]];
+    result_bytes(r, job, vip, box, write, 1, bytes);
+    result_latency_add(write ? d->write.latency : d->read.latency, latency);
+    result_latency_add(write ? h->write.latency : h->read.latency, latency);
+}
+
+bool result_works(const struct result *r, int host)
+{
+    return !r->only_host || !strcmp(r->only_host, r->topo->boxes[host].name);
+}
+
+void result_note(struct result *r, const char *format, ...)
+{
+    char line[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    size_t have = r->notes ? strlen(r->notes) : 0, add = strlen(line);
+    for (const char *at = r->notes; at && (at = strstr(at, line)); at += add)
+        if ((at == r->notes || at[-1] == '\n') && at[add] == '\n')
+            return;
+    char *notes = realloc(r->notes, have + add + 2);
+    if (!notes)
+        return; /* a run that has no room for a line of text has worse to report */
+    memcpy(notes + have, line, add);
+    memcpy(notes + have + add, "\n", 2);
+    r->notes = notes;
+}
+
+static void entities_finish(struct result_entity *e, size_t n, double seconds)
+{
+    for (size_t i = 0; i < n; i++) {
+        e[i].read.rate = seconds > 0 ? (double)e[i].read.bytes / seconds : 0;
+        e[i].write.rate = seconds > 0 ? (double)e[i].write.bytes / seconds : 0;
+    }
+}
+
+void result_finish(struct result *r)
+{
+    const struct topo *t = r->topo;
+    double seconds = (double)(r->window_end - r->window_start) / (double)PS_PER_S;
+
+    for (size_t i = 0; i < r->n_jobs; i++) {
+        struct result_job *j = &r->jobs[i];
+        const struct topo_mount *m = &t->mounts[j->mount];
+        struct result_entity *d = &r->datastores[m->datastore], *h = &r->hosts[r->entity_of_box[m->host]];
+        j->read.rate = seconds > 0 ? (double)j->read.bytes / seconds : 0;
+        j->write.rate = seconds > 0 ? (double)j->write.bytes / seconds : 0;
+        d->retransmissions += j->retransmissions;
+        d->timeouts += j->timeouts;
+        h->retransmissions += j->retransmissions;
+        h->timeouts += j->timeouts;
+        r->retransmissions += j->retransmissions;
+        r->timeouts += j->timeouts;
+        io_add(&r->read, &r->write, false, j->read.operations, j->read.bytes);
+        io_add(&r->read, &r->write, true, j->write.operations, j->write.bytes);
+    }
+    r->read.rate = seconds > 0 ? (double)r->read.bytes / seconds : 0;
+    r->write.rate = seconds > 0 ? (double)r->write.bytes / seconds : 0;
+    entities_finish(r->datastores, r->n_datastores, seconds);
+    entities_finish(r->hosts, r->n_hosts, seconds);
+    entities_finish(r->vips, r->n_vips, seconds);
+    entities_finish(r->controllers, r->n_controllers, seconds);
+    for (size_t i = 0; i < r->n_datastores; i++) {
+        latency_merge(r->read.latency, r->datastores[i].read.latency);
+        latency_merge(r->write.latency, r->datastores[i].write.latency);
+    }
+    for (size_t i = 0; i < r->n_links; i++) {
+        struct result_link *l = &r->links[i];
+        l->utilisation = seconds > 0 && l->rate ? 8.0 * (double)l->bytes / ((double)l->rate * seconds) : 0;
+        l->idle = !l->bulk_bytes;
+    }
+}
+
+int result_find_entity(const struct result_entity *entities, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(entities[i].name, name))
+            return (int)i;
+    return -1;
+}

@@ -1,0 +1,123 @@
+/* What the path function says about a result's flows. Apart from result.c, which does without it. */
+#include "emu/model/result.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "emu/model/path.h"
+#include "emu/model/topology.h"
+
+static const char *const problems[] = {
+    [PATH_OK] = NULL,
+    [PATH_NO_LINK] = "no link is up",
+    [PATH_BLACKHOLE] = "into a black hole",
+    [PATH_NO_ROUTE] = "no route",
+    [PATH_LOOP] = "in a loop",
+    [PATH_VIP_DOWN] = "the VIP is down",
+};
+static_assert(sizeof problems / sizeof problems[0] == PATH_VIP_DOWN + 1, "one text per way to end");
+
+struct trace {
+    struct result *r;
+    size_t paths_size, hops_size;
+    bool write;
+};
+
+/* Per mount whether a job that works reads (bit 0) or writes (bit 1) there. */
+static unsigned char *mount_operations(const struct result *r)
+{
+    const struct topo *t = r->topo;
+    unsigned char *ops = calloc(t->n_mounts + 1, 1);
+    for (size_t i = 0; ops && i < r->n_jobs; i++) {
+        enum topo_op op = t->workloads[r->jobs[i].workload].op;
+        const struct topo_mount *m = &t->mounts[r->jobs[i].mount];
+        int owner = m->shares_with >= 0 ? m->shares_with : r->jobs[i].mount; /* of the connections */
+        if (result_works(r, m->host))
+            ops[owner] |= op == TOPO_READ ? 1 : op == TOPO_WRITE ? 2 : 3;
+    }
+    return ops;
+}
+
+static int add_hop(struct trace *tr, int linkdir)
+{
+    struct result *r = tr->r;
+    if (r->n_hops == tr->hops_size) {
+        size_t size = tr->hops_size ? 2 * tr->hops_size : 256;
+        int *hops = realloc(r->hops, size * sizeof *hops);
+        if (!hops)
+            return -ENOMEM;
+        r->hops = hops;
+        tr->hops_size = size;
+    }
+    r->hops[r->n_hops++] = linkdir;
+    return 0;
+}
+
+static void count_share(void *context, int linkdir, double share)
+{
+    struct trace *tr = context;
+    struct result_link *l = &tr->r->links[linkdir];
+    if (share <= 0)
+        return;
+    if (tr->write)
+        l->flows_write++;
+    else
+        l->flows_read++;
+    l->carries_part |= share < 1;
+}
+
+static int trace(struct trace *tr, const struct flow *flow, bool write)
+{
+    struct result *r = tr->r;
+    enum flow_direction direction = write ? FLOW_WRITE : FLOW_READ;
+    enum hash_status status = HASH_EXACT;
+    enum topo_origin inputs = TOPO_GIVEN;
+    struct path path;
+
+    if (r->n_paths == tr->paths_size) {
+        size_t size = tr->paths_size ? 2 * tr->paths_size : 64;
+        struct result_path *paths = realloc(r->paths, size * sizeof *paths);
+        if (!paths)
+            return -ENOMEM;
+        r->paths = paths;
+        tr->paths_size = size;
+    }
+    path_walk(r->topo, NULL, flow, direction, false, &path);
+    struct result_path *p = &r->paths[r->n_paths++];
+    *p = (struct result_path){.mount = flow->mount,
+                              .connection = (unsigned)flow->connection,
+                              .write = write,
+                              .first_hop = r->n_hops,
+                              .n_hops = (unsigned)path.n_hops,
+                              .problem = problems[path.end]};
+    for (size_t h = 0; h < path.n_hops; h++) {
+        if (add_hop(tr, path.hops[h].linkdir))
+            return -ENOMEM;
+        status = path.hops[h].status > status ? path.hops[h].status : status;
+        inputs = path.hops[h].inputs > inputs ? path.hops[h].inputs : inputs;
+    }
+    p->label = path_label(status, inputs);
+    tr->write = write;
+    path_shares(r->topo, NULL, flow, direction, count_share, tr);
+    return 0;
+}
+
+int result_trace_paths(struct result *r)
+{
+    struct trace tr = {.r = r};
+    struct flow *flows = NULL;
+    unsigned char *ops = mount_operations(r);
+    long n = ops ? flow_list(r->topo, &flows) : -ENOMEM;
+    int rc = n < 0 ? -ENOMEM : 0;
+
+    for (long i = 0; i < n && !rc; i++) {
+        if (ops[flows[i].mount] & 2)
+            rc = trace(&tr, &flows[i], true);
+        if (!rc && ops[flows[i].mount] & 1)
+            rc = trace(&tr, &flows[i], false);
+    }
+    free(flows);
+    free(ops);
+    return rc;
+}

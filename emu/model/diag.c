@@ -92,7 +92,7 @@ static int by_place(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static void sort(struct diag *d)
+void diag_sort(struct diag *d)
 {
     if (d->count < 2)
         return;
@@ -163,7 +163,7 @@ static void print_caret(const struct diag *d, struct diag_mark mark, FILE *out)
 
 size_t diag_print_text(struct diag *d, FILE *out, bool carets)
 {
-    sort(d);
+    diag_sort(d);
     for (size_t i = 0; i < d->count; i++) {
         const struct diag_entry *e = &d->entries[i];
         fputs(d->file, out);

@@ -46,6 +46,9 @@ void diag_add(struct diag *d, enum diag_severity severity, const char *id, struc
 /* Findings of that severity that are not allowed. */
 size_t diag_count(const struct diag *d, enum diag_severity severity);
 
+/* Sorts by place; findings of one place stay in the order in which they were added. */
+void diag_sort(struct diag *d);
+
 /* Sorts by place and prints; returns the number printed. Text goes like FILE:LINE:COL: severity  id  text. */
 size_t diag_print_text(struct diag *d, FILE *out, bool carets);
 

@@ -22,6 +22,7 @@ void diag_free(struct diag *d)
     for (size_t i = 0; i < d->count; i++) {
         free(d->entries[i].text);
         free(d->entries[i].hint);
+        free(d->entries[i].reason);
     }
     free(d->entries);
     free(d->source);
@@ -34,6 +35,17 @@ static void defuse(char *text)
     for (; *text; text++)
         if ((unsigned char)*text < 0x20 || *text == 0x7f)
             *text = '?';
+}
+
+/* A harmless copy; NULL of NULL. */
+static char *copy(const char *text)
+{
+    char *new = text ? strdup(text) : NULL;
+    if (text && !new)
+        abort();
+    if (new)
+        defuse(new);
+    return new;
 }
 
 void diag_add(struct diag *d, enum diag_severity severity, const char *id, struct diag_mark mark, const char *hint,
@@ -58,14 +70,15 @@ void diag_add(struct diag *d, enum diag_severity severity, const char *id, struc
     vsnprintf(text, (size_t)length + 1, format, arguments);
     va_end(arguments);
     defuse(text);
-    char *hint_copy = NULL;
-    if (hint) {
-        if (!(hint_copy = strdup(hint)))
-            abort();
-        defuse(hint_copy);
-    }
     d->entries[d->count++] =
-        (struct diag_entry){.severity = severity, .id = id, .mark = mark, .text = text, .hint = hint_copy};
+        (struct diag_entry){.severity = severity, .id = id, .mark = mark, .text = text, .hint = copy(hint)};
+}
+
+void diag_allow(struct diag *d, size_t i, const char *reason)
+{
+    free(d->entries[i].reason);
+    d->entries[i].allowed = true;
+    d->entries[i].reason = copy(reason);
 }
 
 size_t diag_count(const struct diag *d, enum diag_severity severity)

@@ -24,8 +24,8 @@ struct diag_entry {
     struct diag_mark mark;
     char *text;         /* what is wrong, with the offending value */
     char *hint;         /* what to do about it, or NULL ("did you mean `teaming`?") */
-    bool allowed;       /* acknowledged by `allow:` */
-    const char *reason; /* ... with this reason */
+    bool allowed; /* acknowledged by `allow:` */
+    char *reason; /* ... with this reason */
 };
 
 struct diag {
@@ -42,6 +42,9 @@ void diag_free(struct diag *d);
 /* Adds a finding; `id` must outlive d (a literal). `hint` is copied, may be NULL. */
 void diag_add(struct diag *d, enum diag_severity severity, const char *id, struct diag_mark mark, const char *hint,
               const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+/* Marks entry i as acknowledged; the reason is copied. */
+void diag_allow(struct diag *d, size_t i, const char *reason);
 
 /* Findings of that severity that are not allowed. */
 size_t diag_count(const struct diag *d, enum diag_severity severity);

@@ -47,8 +47,7 @@ static void sorted_with_carets(void **state)
                               "        did you mean `teaming`?\n");
     free(text);
     assert_int_equal(diag_count(&d, DIAG_ERROR), 1);
-    d.entries[0].allowed = true;
-    d.entries[0].reason = "as it is";
+    diag_allow(&d, 0, "as it is");
     assert_int_equal(diag_count(&d, DIAG_WARNING), 0);
     text = printed(&d, false);
     assert_non_null(strstr(text, "a.yaml:1:1: allowed  vip-unused  first (as it is)\n"));

@@ -126,8 +126,7 @@ static void diagnostics(void **state)
     diag_add(&d, DIAG_WARNING, "mtu", (struct diag_mark){9, 3, 4}, NULL, "frames of %d bytes", 9018);
     diag_add(&d, DIAG_ERROR, NULL, (struct diag_mark){2, 1, 1}, "did you mean `links`?", "no `link`");
     diag_add(&d, DIAG_NOTE, "vip-unused", (struct diag_mark){0, 0, 0}, NULL, "idle");
-    d.entries[0].allowed = true;
-    d.entries[0].reason = "known";
+    diag_allow(&d, 0, "known");
     FILE *out = begin(&j);
     json_diag(&j, NULL, &d);
     expect_text(out,

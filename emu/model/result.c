@@ -70,30 +70,41 @@ static void latency_merge(struct result_latency *into, const struct result_laten
                 bucket_add(into, o * SUB_BUCKETS + s, from->octave[o][s]);
 }
 
-ps_t result_latency_percentile(const struct result_latency *l, double p)
+static double samples_in(const struct result_latency *l, unsigned bucket)
 {
-    if (!l->count)
-        return 0;
-    double rank = ceil(p * (double)l->count);
+    const uint32_t *octave = l->octave[bucket / SUB_BUCKETS];
+    return octave ? octave[bucket % SUB_BUCKETS] : 0;
+}
+
+ps_t result_latency_percentile_of(const struct result_latency *a, const struct result_latency *b, double p)
+{
+    if (!a->count || !b->count) {
+        a = a->count ? a : b;
+        b = a;
+    }
+    const struct result_latency none = {0};
+    const struct result_latency *second = a == b ? &none : b;
+    ps_t min = a->min < b->min ? a->min : b->min, max = a->max > b->max ? a->max : b->max;
+    double rank = ceil(p * ((double)a->count + (double)second->count));
     rank = rank < 1 ? 1 : rank;
     double before = 0; /* samples in the buckets passed */
-    for (unsigned b = 0; b < RESULT_OCTAVES * SUB_BUCKETS; b++) {
-        const uint32_t *octave = l->octave[b / SUB_BUCKETS];
-        if (!octave) {
-            b += SUB_BUCKETS - 1;
-            continue;
-        }
-        double here = octave[b % SUB_BUCKETS];
-        if (before + here < rank) {
+    for (unsigned i = 0; a->count && i < RESULT_OCTAVES * SUB_BUCKETS; i++) {
+        double here = samples_in(a, i) + samples_in(second, i);
+        if (here == 0 || before + here < rank) {
             before += here;
             continue;
         }
-        double start = bucket_start(b), end = bucket_start(b + 1);
+        double start = bucket_start(i), end = bucket_start(i + 1);
         double value = start + (end - start) * (rank - before - 0.5) / here;
-        value = value < (double)l->min ? (double)l->min : value;
-        return value > (double)l->max ? l->max : (ps_t)value;
+        value = value < (double)min ? (double)min : value;
+        return value > (double)max ? max : (ps_t)value;
     }
-    return l->max;
+    return max;
+}
+
+ps_t result_latency_percentile(const struct result_latency *l, double p)
+{
+    return result_latency_percentile_of(l, l, p);
 }
 
 static void latency_free(struct result_latency *l)

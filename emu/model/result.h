@@ -32,6 +32,8 @@ struct result_latency {
 void result_latency_add(struct result_latency *l, ps_t latency);
 /* Nearest rank, interpolated within its bucket; p in 0..1. 0 when empty. */
 ps_t result_latency_percentile(const struct result_latency *l, double p);
+/* The same over both together. */
+ps_t result_latency_percentile_of(const struct result_latency *a, const struct result_latency *b, double p);
 
 struct result_io {
     uint64_t operations, bytes;     /* that ended in the measuring window */

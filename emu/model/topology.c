@@ -5,6 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/model/topology_arena.h"
+#include "emu/model/topology_file.h"
+
+void topo_free(struct topo *t)
+{
+    if (t)
+        arena_free(t->arena); /* t itself lies in it */
+}
+
 const char *topo_linkdir_name(const struct topo *t, int linkdir) { return t->linkdir_names[linkdir]; }
 
 int topo_find_box(const struct topo *t, const char *name)

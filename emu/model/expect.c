@@ -190,7 +190,7 @@ static bool read_metric(struct parser *s, const struct expect_case *c, struct va
     if (problem)
         return mistake(s, selected ? open + 1 : start, "%s", problem);
 
-    *v = (struct value){.number = NAN, .unit = m->unit};
+    *v = (struct value){.number = nan(""), .unit = m->unit};
     if (!c->result) {
         no_value(s, EXPECT_NOT_RUN, "case %s was not run", case_name(c));
     } else if (!c->result->complete) {
@@ -251,7 +251,7 @@ static bool read_product(struct parser *s, struct value *v)
         } else {
             if (right.number == 0)
                 no_value(s, EXPECT_UNDEFINED, "division by zero");
-            v->number = right.number == 0 ? (double)NAN : v->number / right.number;
+            v->number = right.number == 0 ? nan("") : v->number / right.number;
             v->unit = right.unit == EXPECT_NUMBER ? v->unit : EXPECT_NUMBER;
         }
     }
@@ -279,9 +279,9 @@ bool expect_evaluate(const char *text, const struct expect_case *cases, size_t n
                      size_t *at)
 {
     struct parser s = {.text = text, .p = text, .cases = cases, .n_cases = n, .out = out};
-    struct value v = {.number = NAN, .unit = EXPECT_NUMBER};
+    struct value v = {.number = nan(""), .unit = EXPECT_NUMBER};
 
-    *out = (struct expect_outcome){.verdict = EXPECT_PASS, .value = NAN, .error = NAN};
+    *out = (struct expect_outcome){.verdict = EXPECT_PASS, .value = nan(""), .error = nan("")};
     if (read_sum(&s, &v)) {
         skip_blanks(&s);
         if (*s.p)

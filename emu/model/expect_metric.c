@@ -111,7 +111,7 @@ static double latency(const struct result *r, struct expect_selection s, double 
         write = &entity(r, s)->write;
     }
     if (!read->latency->count && !write->latency->count)
-        return NAN;
+        return nan("");
     return (double)result_latency_percentile_of(read->latency, write->latency, p) / (double)PS_PER_S;
 }
 

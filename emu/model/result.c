@@ -85,10 +85,11 @@ ps_t result_latency_percentile_of(const struct result_latency *a, const struct r
     const struct result_latency none = {0};
     const struct result_latency *second = a == b ? &none : b;
     ps_t min = a->min < b->min ? a->min : b->min, max = a->max > b->max ? a->max : b->max;
-    double rank = ceil(p * ((double)a->count + (double)second->count));
-    rank = rank < 1 ? 1 : rank;
+    double total = (double)a->count + (double)second->count, rank = ceil(p * total);
+    if (rank <= 1 || rank >= total) /* both are known exactly */
+        return rank >= total && total > 1 ? max : min;
     double before = 0; /* samples in the buckets passed */
-    for (unsigned i = 0; a->count && i < RESULT_OCTAVES * SUB_BUCKETS; i++) {
+    for (unsigned i = 0; i < RESULT_OCTAVES * SUB_BUCKETS; i++) {
         double here = samples_in(a, i) + samples_in(second, i);
         if (here == 0 || before + here < rank) {
             before += here;

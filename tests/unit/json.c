@@ -72,8 +72,8 @@ static void numbers(void **state)
     json_out_real(&j, NULL, 0.1);
     json_out_real(&j, NULL, -0.0);
     json_out_real(&j, NULL, 117699115.04424779);
-    json_out_real(&j, NULL, NAN);
-    json_out_real(&j, NULL, -INFINITY);
+    json_out_real(&j, NULL, nan(""));
+    json_out_real(&j, NULL, -(double)INFINITY);
     json_out_count(&j, NULL, UINT64_MAX);
     json_out_integer(&j, NULL, INT64_MIN);
     json_out_string(&j, NULL, NULL);

@@ -129,6 +129,33 @@ bool team_sends_nic_mac(const struct topo *t, int team)
            (tm->kind == TOPO_TEAM_BOND && policy && strcmp(policy->name, "linux-alb") == 0);
 }
 
+static bool is_zero(const uint8_t mac[6])
+{
+    static const uint8_t zero[6];
+
+    return memcmp(mac, zero, sizeof zero) == 0;
+}
+
+void team_mac(const struct topo *t, int iface, int vip, uint8_t mac[6], enum topo_origin *origin)
+{
+    const struct topo_iface *i = &t->ifaces[iface];
+    const struct topo_team *team = &t->teams[i->team];
+    const uint8_t *from = i->mac;
+
+    *origin = i->mac_origin;
+    if (vip >= 0 && t->vips[vip].mac_origin == TOPO_GIVEN && !is_zero(t->vips[vip].mac)) {
+        from = t->vips[vip].mac;
+        *origin = TOPO_GIVEN;
+    } else if (is_zero(from) && !is_zero(team->mac)) {
+        from = team->mac;
+        *origin = team->mac_origin;
+    } else if (is_zero(from) && team->n_ports > 0) {
+        from = t->ports[team->ports[0]].mac;
+        *origin = t->ports[team->ports[0]].mac_origin;
+    }
+    memcpy(mac, from, 6);
+}
+
 void team_key_vlan(struct hash_key *key, const struct topo *t, int team, uint16_t vlan)
 {
     enum topo_team_kind kind = t->teams[team].kind;

@@ -61,6 +61,10 @@ int team_receive(const struct team_choice *c, unsigned ordinal);
 /* True when frames leave with the sending NIC's own MAC (switch-independent balancing), not with one MAC for the team. */
 bool team_sends_nic_mac(const struct topo *t, int team);
 
+/* The MAC of an interface: what its frames carry as source (unless the sending NIC's own stands there) and its ARP replies
+ * say (unless the VIP's NIC does). `vip` -1 on hosts and routers; a VIP may have a MAC of its own. */
+void team_mac(const struct topo *t, int iface, int vip, uint8_t mac[6], enum topo_origin *origin);
+
 /* Writes the VLAN into a key as the rule of this team sees it. A vSwitch chooses the uplink before it tags: no tag. Bonds
  * and NAS teams see the tag beside the frame (offloaded), and so do switches, which take it off on entry. */
 void team_key_vlan(struct hash_key *key, const struct topo *t, int team, uint16_t vlan);

@@ -22,8 +22,8 @@ struct diag_entry {
     enum diag_severity severity;
     const char *id; /* rule id, or NULL for a plain reading error */
     struct diag_mark mark;
-    char *text;         /* what is wrong, with the offending value */
-    char *hint;         /* what to do about it, or NULL ("did you mean `teaming`?") */
+    char *text;   /* what is wrong, with the offending value */
+    char *hint;   /* what to do about it, or NULL ("did you mean `teaming`?") */
     bool allowed; /* acknowledged by `allow:` */
     char *reason; /* ... with this reason */
 };

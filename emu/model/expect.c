@@ -87,7 +87,7 @@ static bool read_number(struct parser *s, struct value *v)
     p += strspn(p, "0123456789.");
     size_t digits = (size_t)(p - start);
     if ((*p == 'e' || *p == 'E') && (is_digit(p[1]) || (p[1] == '-' && is_digit(p[2])))) {
-        int exponent = atoi(p + 1);
+        long exponent = strtol(p + 1, NULL, 10);
         if (exponent < -300 || exponent > 300)
             return mistake(s, start, "a number between 1e-300 and 1e300 is expected");
         scale = pow(10, exponent);
@@ -234,7 +234,7 @@ static bool read_factor(struct parser *s, struct value *v)
 
 static bool read_product(struct parser *s, struct value *v)
 {
-    struct value right;
+    struct value right = {0};
     if (!read_factor(s, v))
         return false;
     for (;;) {
@@ -259,7 +259,7 @@ static bool read_product(struct parser *s, struct value *v)
 
 static bool read_sum(struct parser *s, struct value *v)
 {
-    struct value right;
+    struct value right = {0};
     if (!read_product(s, v))
         return false;
     for (;;) {

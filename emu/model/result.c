@@ -332,7 +332,8 @@ void result_note(struct result *r, const char *format, ...)
     if (!notes)
         return; /* a run that has no room for a line of text has worse to report */
     memcpy(notes + have, line, add);
-    memcpy(notes + have + add, "\n", 2);
+    notes[have + add] = '\n';
+    notes[have + add + 1] = '\0';
     r->notes = notes;
 }
 

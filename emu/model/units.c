@@ -133,7 +133,7 @@ const char *unit_parse_time(const char *text, ps_t *ps)
     uint64_t value;
     if (strcmp(text, "0") == 0)
         value = 0;
-    else if (!read_whole(text, units, &value) || value > (uint64_t)(100 * 86400 * PS_PER_S))
+    else if (!read_whole(text, units, &value) || value > (uint64_t)(INT64_C(8640000) * PS_PER_S))
         return expected;
     *ps = (ps_t)value;
     return NULL;

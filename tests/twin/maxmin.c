@@ -2,6 +2,7 @@
  * changes of counts, caps and capacities between solves; and the two properties that define a max-min solution. */
 #include "emu/model/maxmin.h"
 
+#include <assert.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,6 +31,7 @@ static uint64_t state;
 static uint64_t draw(uint64_t n)
 {
     state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    assert(n > 0);
     return (state >> 33) % n;
 }
 

@@ -24,7 +24,7 @@ static struct result *run(const char *name, unsigned links)
 {
     struct result *r = result_new(site_new(name, TOPO_WRITE), "train", 1, 0, 0);
     r->window_end = PS_PER_S;
-    for (unsigned l = 0; l < links; l++) {
+    for (size_t l = 0; l < links; l++) {
         for (int i = 0; i < 1000; i++)
             result_operation(r, l, (int)l, 2, true, 100000, (1 + i % 10) * PS_PER_MS);
         r->links[2 * l].bulk_bytes = r->links[2 * l].bytes = 100000000;

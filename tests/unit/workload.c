@@ -168,7 +168,7 @@ static void same_seed_same_operations(void **state)
     unsigned reads = 0, differ = 0;
     for (int i = 0; i < 10000; i++) {
         workload_next(&a, i, &oa, &until);
-        workload_next(&b, 7 * i, &ob, &until);
+        workload_next(&b, (ps_t)7 * i, &ob, &until);
         workload_next(&c, i, &oc, &until);
         assert_true(oa.write == ob.write && oa.offset == ob.offset && oa.bytes == ob.bytes);
         assert_true(oa.offset + oa.bytes <= WORKLOAD_SPAN && oa.offset % w.block == 0);

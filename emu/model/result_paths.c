@@ -21,7 +21,9 @@ static_assert(sizeof problems / sizeof problems[0] == PATH_VIP_DOWN + 1, "one te
 struct trace {
     struct result *r;
     size_t paths_size, hops_size;
-    bool write;
+    double *share; /* of the flow at hand, per link direction */
+    int *touched;  /* those where it is not 0 */
+    size_t n_touched;
 };
 
 /* Per mount whether a job that works reads (bit 0) or writes (bit 1) there. */
@@ -54,17 +56,30 @@ static int add_hop(struct trace *tr, int linkdir)
     return 0;
 }
 
-static void count_share(void *context, int linkdir, double share)
+/* Ways that part and meet again give their shares one by one. */
+static void add_share(void *context, int linkdir, double share)
 {
     struct trace *tr = context;
-    struct result_link *l = &tr->r->links[linkdir];
     if (share <= 0)
         return;
-    if (tr->write)
-        l->flows_write++;
-    else
-        l->flows_read++;
-    l->carries_part |= share < 1;
+    if (tr->share[linkdir] == 0)
+        tr->touched[tr->n_touched++] = linkdir;
+    tr->share[linkdir] += share;
+}
+
+static void count_shares(struct trace *tr, const struct flow *flow, bool write)
+{
+    tr->n_touched = 0;
+    path_shares(tr->r->topo, NULL, flow, write ? FLOW_WRITE : FLOW_READ, add_share, tr);
+    for (size_t i = 0; i < tr->n_touched; i++) {
+        struct result_link *l = &tr->r->links[tr->touched[i]];
+        if (write)
+            l->flows_write++;
+        else
+            l->flows_read++;
+        l->carries_part |= tr->share[tr->touched[i]] < 1 - 1e-9;
+        tr->share[tr->touched[i]] = 0;
+    }
 }
 
 static int trace(struct trace *tr, const struct flow *flow, bool write)
@@ -92,23 +107,24 @@ static int trace(struct trace *tr, const struct flow *flow, bool write)
                               .n_hops = (unsigned)path.n_hops,
                               .problem = problems[path.end]};
     for (size_t h = 0; h < path.n_hops; h++) {
-        if (add_hop(tr, path.hops[h].linkdir))
+        if (add_hop(tr, path.hops[h].conditional ? -1 : path.hops[h].linkdir))
             return -ENOMEM;
         status = path.hops[h].status > status ? path.hops[h].status : status;
         inputs = path.hops[h].inputs > inputs ? path.hops[h].inputs : inputs;
     }
     p->label = path_label(status, inputs);
-    tr->write = write;
-    path_shares(r->topo, NULL, flow, direction, count_share, tr);
+    count_shares(tr, flow, write);
     return 0;
 }
 
 int result_trace_paths(struct result *r)
 {
-    struct trace tr = {.r = r};
+    struct trace tr = {.r = r,
+                       .share = calloc(r->n_links + 1, sizeof *tr.share),
+                       .touched = calloc(r->n_links + 1, sizeof *tr.touched)};
     struct flow *flows = NULL;
     unsigned char *ops = mount_operations(r);
-    long n = ops ? flow_list(r->topo, &flows) : -ENOMEM;
+    long n = ops && tr.share && tr.touched ? flow_list(r->topo, &flows) : -ENOMEM;
     int rc = n < 0 ? -ENOMEM : 0;
 
     for (long i = 0; i < n && !rc; i++) {
@@ -119,5 +135,7 @@ int result_trace_paths(struct result *r)
     }
     free(flows);
     free(ops);
+    free(tr.share);
+    free(tr.touched);
     return rc;
 }

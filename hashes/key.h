@@ -32,13 +32,21 @@ enum {
     HASH_NO_TCI = -1,
 };
 
+/* What a header walker that looks through extension headers and tunnels makes of a frame. */
+enum hash_walk {
+    HASH_WALK_PLAIN,    /* nothing to look through: the outer fields are the answer */
+    HASH_WALK_FOLLOWED, /* see `tunnel`; ip_version 0 there: understood, but without addresses (ARP, MPLS) */
+    HASH_WALK_BROKEN,   /* cut off or malformed on the way */
+};
+
 /* A packet inside another one: what a tunnel carries, or what an ICMP error quotes. */
 struct hash_inner {
     uint8_t ip_version; /* 4, 6, or 0: none */
     uint8_t src[HASH_IP_BYTES];
     uint8_t dst[HASH_IP_BYTES];
+    uint8_t proto;
     uint8_t word[4]; /* ports as on the wire, an ESP or AH SPI, or ICMP type, code and id (low byte
-                        first); else zeros */
+                        first, 0 replaced by 1); else zeros */
 };
 
 struct hash_key {
@@ -49,36 +57,36 @@ struct hash_key {
     uint8_t tag;                /* enum hash_tag of the outer tag */
     uint8_t inline_tags;        /* how many tags stand in the frame */
     uint16_t tci;               /* outer tag: priority, DEI and VLAN id; 0 without a tag */
+    uint16_t inline_tci;        /* first tag that stands in the frame; differs from tci when the NIC took one off */
     uint8_t ip_version;         /* 4, 6, or 0: not IP, or too short to hold its header */
     uint8_t src[HASH_IP_BYTES]; /* IPv4 in the first four bytes, rest zero; ARP: the sender's address */
     uint8_t dst[HASH_IP_BYTES]; /* ARP: the target's address */
     uint8_t next_header;        /* IPv4 protocol, or next header of the fixed IPv6 header */
     uint8_t proto;              /* transport, after IPv6 extension headers and AH; equals next_header without them */
-    uint8_t fragment;           /* enum hash_fragment */
-    uint8_t fragment_id[4];     /* IPv4: identification in the first two bytes; IPv6: of the fragment
-                               header */
+    uint8_t fragment;           /* enum hash_fragment; an IPv6 fragment header with offset 0 counts as first */
+    uint8_t fragment_id[4];     /* IPv4: identification in the first two bytes; IPv6: of the fragment header */
     bool has_ports;             /* sport and dport are real: never in a later fragment */
     bool has_icmp;              /* the eight bytes of an ICMP or ICMPv6 header are there */
-    bool has_spi;               /* spi holds an ESP or AH index */
+    bool has_ah;                /* an authentication header stands before the transport */
     uint16_t sport;
     uint16_t dport;
-    uint8_t l4[4];    /* the bytes at the transport offset, whatever they are; zeros where the frame
-                         ends before */
-    uint8_t l4_bytes; /* how many of them the frame has, 0 to 4 */
+    uint8_t
+        l4[4]; /* the four bytes at the transport offset: ports, ESP's SPI, the payload of a later fragment; ICMP: type,
+                         code and zeros; other protocols and cut frames: zeros */
+    uint8_t l4_bytes; /* 4, or 0 where l4 says nothing */
     uint8_t icmp_type;
     uint8_t icmp_code;
-    uint16_t icmp_id;                  /* bytes 4 and 5 of the ICMP header */
-    uint16_t arp_op;                   /* 0: not ARP for IPv4 over Ethernet */
-    uint32_t spi;                      /* ESP, or AH where next_header says AH */
+    uint16_t icmp_id; /* bytes 4 and 5 of the ICMP header */
+    uint16_t arp_op;  /* 0: not ARP for IPv4 over Ethernet */
+    uint32_t ah_spi;
     uint32_t flow_label;               /* IPv6, 20 bits */
-    uint8_t window[HASH_WINDOW_BYTES]; /* bytes 26 to 33 counted without inline tags; zeros past the
-                                          end */
+    uint8_t window[HASH_WINDOW_BYTES]; /* bytes 26 to 33 counted without inline tags; zeros past the end */
     uint8_t window_bytes;              /* how many of them the frame has */
-    struct hash_inner tunnel;          /* innermost packet of IPIP, 6in4, GRE; ip_version 0 without a tunnel */
-    struct hash_inner quoted;          /* packet quoted by an ICMP error */
+    uint8_t walk;                      /* enum hash_walk */
+    struct hash_inner tunnel;          /* where the walk ended */
+    struct hash_inner quoted;          /* packet quoted by an ICMP error; ip_version 0: none */
 
-    /* Not in the frame: the caller fills these in where a policy reads them. Zero means not known.
-     */
+    /* Not in the frame: the caller fills these in where a policy reads them. Zero means not known. */
     uint32_t port_id;      /* virtual port of the vNIC or vmknic */
     uint16_t ingress_port; /* physical port where the frame entered the switch */
     uint16_t ingress_module;
@@ -100,10 +108,12 @@ struct hash_flow {
     uint16_t sport; /* used when proto has ports and the fragment is not a later one */
     uint16_t dport;
     uint8_t payload[4]; /* later fragments: the four bytes where the ports would be */
-    uint8_t icmp_type;
+    uint8_t icmp_type;  /* used when proto is ICMP or ICMPv6 */
     uint8_t icmp_code;
     uint16_t icmp_id;
-    uint32_t spi;
+    uint32_t esp_spi; /* used when proto is ESP */
+    bool ah;          /* an authentication header stands before the transport */
+    uint32_t ah_spi;
     uint32_t flow_label;
     uint32_t port_id;
     uint16_t ingress_port;
@@ -130,7 +140,8 @@ const uint8_t *hash_frame_at(const uint8_t *frame, size_t length, size_t offset,
  * when there is no whole Ethernet header; the key is then all zeros. */
 bool hash_key_from_frame(struct hash_key *key, const uint8_t *frame, size_t length, int32_t tci);
 
-/* The key that a whole frame of this flow would give. */
+/* The key that a whole frame of this flow would give: no IP options, no tunnel, the tag of type 0x8100. A field that
+ * does not fit the rest (a port of an ICMP flow) is left out. */
 void hash_key_flow(struct hash_key *key, const struct hash_flow *flow);
 
 /* The key of an untagged ARP frame. */

@@ -23,21 +23,25 @@ enum {
 /* The members of a team, bond or LAG: ids 0 .. count-1 in configured order. Read the fields freely,
  * change them only through the functions. Fits in the caller's struct; nothing is allocated. */
 struct hash_members {
-    uint64_t up;                     /* bit i: member i is usable */
-    uint8_t count;                   /* configured members */
-    uint8_t usable;                  /* how many are up */
-    uint8_t active;                  /* the member in use under HASH_REDUCE_ACTIVE */
-    uint8_t cursor;                  /* place in `order` that the next unbound bucket takes */
+    uint64_t up;    /* bit i: member i is usable */
+    uint8_t count;  /* configured members */
+    uint8_t usable; /* how many are up */
+    uint8_t active; /* the one in use where only one is: HASH_REDUCE_ACTIVE, broadcasts of balance-alb */
     uint8_t order[HASH_MEMBERS_MAX]; /* usable members in the policy's order */
     uint8_t bucket[256];             /* bound member + 1 under HASH_REDUCE_BUCKETS_STATE; 0: unbound */
 };
 
-/* n members, 1 to HASH_MEMBERS_MAX, all up. */
+/* n members, 1 to HASH_MEMBERS_MAX, all up. A member that is not up from the start is taken down next. */
 void hash_members_init(struct hash_members *members, unsigned n);
 
 /* Member `id` fails or returns. Asking for the state that it has changes nothing. */
 void hash_members_down(const struct hash_selector *sel, struct hash_members *members, unsigned id);
 void hash_members_up(const struct hash_selector *sel, struct hash_members *members, unsigned id);
+
+static inline bool hash_members_is_up(const struct hash_members *members, unsigned id)
+{
+    return id < members->count && (members->up >> id & 1);
+}
 
 /* Binds bucket or table entry `bucket` to a usable member, as a rebalancer or balance-alb's history
  * does. */

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct hash_key;
+struct hash_members;
 struct hash_selector;
 struct hash_trace;
 
@@ -46,8 +47,9 @@ enum hash_field {
     HASH_READS_PORT_ID = 1u << 12, /* virtual port */
     HASH_READS_INGRESS = 1u << 13, /* physical port or stack member where the frame came in */
     HASH_READS_WINDOW = 1u << 14,  /* bytes 26 to 33 of a non-IP frame */
+    HASH_READS_ICMP = 1u << 15,    /* type, code and id */
 };
-enum { HASH_FIELD_COUNT = 15 };
+enum { HASH_FIELD_COUNT = 16 };
 
 /* How a value becomes a place in the list of usable members. */
 enum hash_reduction {
@@ -60,7 +62,8 @@ enum hash_reduction {
     HASH_REDUCE_RTAG7,         /* rotate, keep 10 or 8 bits, mod n */
     HASH_REDUCE_INDIRECTION,   /* table[value and size - 1], filled round-robin */
     HASH_REDUCE_SIGNED_MOD,    /* non-negative remainder of the value as a signed 32-bit number */
-    HASH_REDUCE_BUCKETS_STATE, /* low byte is a bucket; the bucket's member is state */
+    HASH_REDUCE_BUCKETS_STATE, /* low byte is a bucket, bound on first use to the next member in turn */
+    HASH_REDUCE_BUCKETS_BOUND, /* low byte is a bucket; its member depends on history: hash_members_bind() */
     HASH_REDUCE_ACTIVE,        /* no hash: the active member */
     HASH_REDUCE_NONE,          /* not published */
 };
@@ -80,15 +83,17 @@ enum hash_param_kind {
     HASH_PARAM_CHOICE, /* one of the named values */
     HASH_PARAM_SET,    /* one or more of the named values, separated by commas */
     HASH_PARAM_NUMBER, /* decimal or 0x hexadecimal between min and max */
+    HASH_PARAM_POWER,  /* likewise, a power of two */
     HASH_PARAM_BYTES,  /* HASH_KEY_BYTES bytes in hexadecimal */
 };
 
 struct hash_param {
     const char *name;
     enum hash_param_kind kind;
-    const char *const *values; /* CHOICE: value i is stored as i; SET: as bit i. NULL-terminated; else NULL */
-    uint64_t min, max;         /* NUMBER */
-    uint64_t preset;           /* the default, as stored */
+    const char *const *values;   /* CHOICE: value i is stored as i; SET: as bit i. NULL-terminated; else NULL */
+    uint64_t min, max;           /* NUMBER */
+    uint64_t preset;             /* the default, as stored */
+    const uint8_t *preset_bytes; /* BYTES */
     const char *help;
 };
 
@@ -103,6 +108,11 @@ struct hash_word {
     uint64_t high, low;
 };
 
+struct hash_label {
+    enum hash_status status;
+    const char *reason; /* static text; NULL when exact */
+};
+
 struct hash_policy {
     const char *name;           /* canonical, as in "linux-layer3+4" */
     const char *const *aliases; /* NULL-terminated, may be NULL; compared as hash_policy_find() does */
@@ -112,14 +122,25 @@ struct hash_policy {
     const char *rule;    /* the arithmetic, one line */
     const char *source;  /* where it is published */
     const char *caveat;  /* why it is not exact, or NULL */
-    uint32_t reads;      /* enum hash_field, with every parameter that widens it; see hash_reads() */
+    uint32_t reads;      /* enum hash_field, of an IP frame and with every parameter that widens it; see hash_reads() */
     enum hash_status status;
     enum hash_reduction reduction;
     enum hash_failure failure;
     const struct hash_param *params;
     unsigned param_count;
-    uint32_t variant; /* private to the implementation */
+
+    /* The rest is the implementation's own. */
+    uint32_t variant; /* tells policies apart that share functions */
     struct hash_word (*value)(const struct hash_selector *sel, const struct hash_key *key, struct hash_trace *trace);
+    /* Frames that need no hash: a member, a negative answer of hash_pick(), or HASH_GO_ON. May be NULL. */
+    int (*shortcut)(const struct hash_selector *sel, const struct hash_key *key, const struct hash_members *members,
+                    struct hash_trace *trace);
+    uint32_t (*reads_now)(const struct hash_selector *sel);            /* NULL: `reads` */
+    enum hash_failure (*failure_now)(const struct hash_selector *sel); /* NULL: `failure` */
+    unsigned (*choose)(const struct hash_selector *sel,
+                       const struct hash_members *members); /* HASH_FAIL_ORDER: the active member */
+    struct hash_label (*label)(const struct hash_selector *sel, const struct hash_key *key,
+                               unsigned n); /* NULL: status and caveat */
 };
 
 struct hash_selector {
@@ -145,6 +166,9 @@ const struct hash_policy *hash_policy_find(const char *name);
  */
 const struct hash_policy *hash_policy_find_for(const char *prefix, const char *name);
 
+/* How a selector's list of members behaves at a failure, its parameters considered. */
+enum hash_failure hash_failure_rule(const struct hash_selector *sel);
+
 /* The nearest known name, for "did you mean"; NULL when nothing is near. */
 const char *hash_policy_nearest(const char *prefix, const char *name);
 
@@ -162,17 +186,13 @@ void hash_selector_text(const struct hash_selector *sel, bool all, char *out, si
 /* One parameter's value as text. */
 void hash_param_text(const struct hash_selector *sel, unsigned index, char *out, size_t size);
 
-/* Fields that this selector really reads, its parameters considered. */
+/* Fields of an IP frame that this selector reads, its parameters considered. What it makes of other frames, as a rule their MACs,
+ * is not in here. */
 uint32_t hash_reads(const struct hash_selector *sel);
 
 /* A policy of the unknown kind over these fields: "flows equal in these share a link" is all that
  * is known. */
 void hash_selector_unknown(struct hash_selector *sel, uint32_t fields);
-
-struct hash_label {
-    enum hash_status status;
-    const char *reason; /* static text; NULL when exact */
-};
 
 /* How sure an answer of this selector is over `n` members. `key` NULL: for IPv4 flows in general;
  * otherwise for that very frame (an ESXi IP hash over 3 uplinks is exact where both published

@@ -1,37 +1,17 @@
 /* A policy with its parameters: set from text, printed back, and what they change about it. */
-#include <stdarg.h>
-#include <stdio.h>
+#include "hashes/policy.h"
+
 #include <string.h>
 
 #include "hashes/fields.h"
-#include "hashes/policy.h"
+#include "hashes/trace.h"
 #include "hashes/vendors.h"
 
-/* Text that grows in a caller's buffer. */
-struct text {
-    char *out;
-    size_t size, length;
-};
-
-static void add(struct text *text, const char *format, ...)
-{
-    va_list arguments;
-    int count;
-
-    if (text->size == 0)
-        return;
-    va_start(arguments, format);
-    count = vsnprintf(text->out + text->length, text->size - text->length, format, arguments);
-    va_end(arguments);
-    if (count > 0)
-        text->length += (size_t)count < text->size - text->length ? (size_t)count : text->size - text->length - 1;
-}
-
-static struct text start(char *out, size_t size)
+static struct hash_trace start(char *out, size_t size)
 {
     if (size)
         out[0] = 0;
-    return (struct text){out, size, 0};
+    return (struct hash_trace){out, size, 0};
 }
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
@@ -64,14 +44,14 @@ void hash_selector_unknown(struct hash_selector *sel, uint32_t fields)
     sel->params.value[0] = fields;
 }
 
-static void list_values(struct text *text, const struct hash_param *param)
+static void list_values(struct hash_trace *text, const struct hash_param *param)
 {
     const char *comma = "";
 
     for (unsigned i = 0; param->values[i]; i++) {
         if (!*param->values[i])
             continue;
-        add(text, "%s%s", comma, param->values[i]);
+        hash_trace_more(text, "%s%s", comma, param->values[i]);
         comma = ", ";
     }
 }
@@ -85,12 +65,12 @@ static int value_index(const struct hash_param *param, const char *word, size_t 
     return -1;
 }
 
-static bool set_choice(const struct hash_param *param, const char *value, uint64_t *stored, struct text *error)
+static bool set_choice(const struct hash_param *param, const char *value, uint64_t *stored, struct hash_trace *error)
 {
     const int index = value_index(param, value, strlen(value));
 
     if (index < 0) {
-        add(error, "%s: '%s' is none of ", param->name, value);
+        hash_trace_more(error, "%s: '%s' is none of ", param->name, value);
         list_values(error, param);
         return false;
     }
@@ -98,7 +78,7 @@ static bool set_choice(const struct hash_param *param, const char *value, uint64
     return true;
 }
 
-static bool set_set(const struct hash_param *param, const char *value, uint64_t *stored, struct text *error)
+static bool set_set(const struct hash_param *param, const char *value, uint64_t *stored, struct hash_trace *error)
 {
     uint64_t bits = 0;
     const char *word = value;
@@ -108,7 +88,7 @@ static bool set_set(const struct hash_param *param, const char *value, uint64_t 
         const int index = value_index(param, word, length);
 
         if (index < 0) {
-            add(error, "%s: '%.*s' is none of ", param->name, (int)length, word);
+            hash_trace_more(error, "%s: '%.*s' is none of ", param->name, (int)length, word);
             list_values(error, param);
             return false;
         }
@@ -151,15 +131,16 @@ static bool parse_number(const char *text, uint64_t *number)
     return true;
 }
 
-static bool set_number(const struct hash_param *param, const char *value, uint64_t *stored, struct text *error)
+static bool set_number(const struct hash_param *param, const char *value, uint64_t *stored, struct hash_trace *error)
 {
     const bool power = param->kind == HASH_PARAM_POWER;
     uint64_t number;
 
     if (!parse_number(value, &number) || number < param->min || number > param->max ||
         (power && (number & (number - 1)) != 0)) {
-        add(error, "%s: '%s' is not a %s from %llu to %llu", param->name, value, power ? "power of two" : "number",
-            (unsigned long long)param->min, (unsigned long long)param->max);
+        hash_trace_more(error, "%s: '%s' is not a %s from %llu to %llu", param->name, value,
+                        power ? "power of two" : "number", (unsigned long long)param->min,
+                        (unsigned long long)param->max);
         return false;
     }
     *stored = number;
@@ -167,7 +148,7 @@ static bool set_number(const struct hash_param *param, const char *value, uint64
 }
 
 /* Forty bytes in hexadecimal; colons and spaces between bytes are allowed. */
-static bool set_bytes(const struct hash_param *param, const char *value, uint8_t *bytes, struct text *error)
+static bool set_bytes(const struct hash_param *param, const char *value, uint8_t *bytes, struct hash_trace *error)
 {
     uint8_t parsed[HASH_KEY_BYTES];
     size_t count = 0;
@@ -186,27 +167,27 @@ static bool set_bytes(const struct hash_param *param, const char *value, uint8_t
         p += 2;
     }
     if (count != HASH_KEY_BYTES) {
-        add(error, "%s: '%s' is not %d bytes in hexadecimal", param->name, value, HASH_KEY_BYTES);
+        hash_trace_more(error, "%s: '%s' is not %d bytes in hexadecimal", param->name, value, HASH_KEY_BYTES);
         return false;
     }
     memcpy(bytes, parsed, sizeof parsed);
     return true;
 }
 
-static void unknown_key(const struct hash_policy *policy, const char *key, struct text *error)
+static void unknown_key(const struct hash_policy *policy, const char *key, struct hash_trace *error)
 {
     if (policy->param_count == 0) {
-        add(error, "%s has no parameter '%s': it has none", policy->name, key);
+        hash_trace_more(error, "%s has no parameter '%s': it has none", policy->name, key);
         return;
     }
-    add(error, "%s has no parameter '%s': it has ", policy->name, key);
+    hash_trace_more(error, "%s has no parameter '%s': it has ", policy->name, key);
     for (unsigned i = 0; i < policy->param_count; i++)
-        add(error, "%s%s", i ? ", " : "", policy->params[i].name);
+        hash_trace_more(error, "%s%s", i ? ", " : "", policy->params[i].name);
 }
 
 bool hash_selector_set(struct hash_selector *sel, const char *key, const char *value, char *error, size_t size)
 {
-    struct text text = start(error, size);
+    struct hash_trace text = start(error, size);
 
     for (unsigned i = 0; i < sel->policy->param_count; i++) {
         const struct hash_param *param = &sel->policy->params[i];
@@ -229,7 +210,7 @@ bool hash_selector_set(struct hash_selector *sel, const char *key, const char *v
     return false;
 }
 
-static void add_param(struct text *text, const struct hash_selector *sel, unsigned index)
+static void add_param(struct hash_trace *text, const struct hash_selector *sel, unsigned index)
 {
     const struct hash_param *param = &sel->policy->params[index];
     const uint64_t value = sel->params.value[index];
@@ -237,30 +218,30 @@ static void add_param(struct text *text, const struct hash_selector *sel, unsign
 
     switch (param->kind) {
     case HASH_PARAM_CHOICE:
-        add(text, "%s", param->values[value]);
+        hash_trace_more(text, "%s", param->values[value]);
         break;
     case HASH_PARAM_SET:
         for (unsigned i = 0; param->values[i]; i++) {
             if (value >> i & 1) {
-                add(text, "%s%s", comma, param->values[i]);
+                hash_trace_more(text, "%s%s", comma, param->values[i]);
                 comma = ",";
             }
         }
         break;
     case HASH_PARAM_NUMBER:
     case HASH_PARAM_POWER:
-        add(text, "%llu", (unsigned long long)value);
+        hash_trace_more(text, "%llu", (unsigned long long)value);
         break;
     case HASH_PARAM_BYTES:
         for (unsigned i = 0; i < HASH_KEY_BYTES; i++)
-            add(text, "%02x", sel->params.bytes[i]);
+            hash_trace_more(text, "%02x", sel->params.bytes[i]);
         break;
     }
 }
 
 void hash_param_text(const struct hash_selector *sel, unsigned index, char *out, size_t size)
 {
-    struct text text = start(out, size);
+    struct hash_trace text = start(out, size);
 
     if (index < sel->policy->param_count)
         add_param(&text, sel, index);
@@ -277,25 +258,25 @@ static bool is_preset(const struct hash_selector *sel, unsigned index)
 
 void hash_selector_text(const struct hash_selector *sel, bool all, char *out, size_t size)
 {
-    struct text text = start(out, size);
+    struct hash_trace text = start(out, size);
 
-    add(&text, "%s", sel->policy->name);
+    hash_trace_more(&text, "%s", sel->policy->name);
     for (unsigned i = 0; i < sel->policy->param_count; i++) {
         if (!all && is_preset(sel, i))
             continue;
-        add(&text, " %s=", sel->policy->params[i].name);
+        hash_trace_more(&text, " %s=", sel->policy->params[i].name);
         add_param(&text, sel, i);
     }
 }
 
 void hash_fields_text(uint32_t fields, char *out, size_t size)
 {
-    struct text text = start(out, size);
+    struct hash_trace text = start(out, size);
     const char *comma = "";
 
     for (unsigned i = 0; i < HASH_FIELD_COUNT; i++) {
         if (fields >> i & 1) {
-            add(&text, "%s%s", comma, hash_field_names[i]);
+            hash_trace_more(&text, "%s%s", comma, hash_field_names[i]);
             comma = ",";
         }
     }

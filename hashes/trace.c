@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static void put(struct hash_trace *trace, const char *format, va_list arguments)
+HASH_PRINTF(2, 0) static void put(struct hash_trace *trace, const char *format, va_list arguments)
 {
     size_t room = trace->size - trace->length;
     int count;

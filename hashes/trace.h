@@ -9,6 +9,12 @@
 
 #include "hashes/policy.h"
 
+#if defined __GNUC__
+#define HASH_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define HASH_PRINTF(text, first)
+#endif
+
 struct hash_trace {
     char *out;
     size_t size;
@@ -16,18 +22,10 @@ struct hash_trace {
 };
 
 /* Adds a step; the text must not contain ", ". */
-void hash_trace_step(struct hash_trace *trace, const char *format, ...)
-#if defined __GNUC__
-    __attribute__((format(printf, 2, 3)))
-#endif
-    ;
+void hash_trace_step(struct hash_trace *trace, const char *format, ...) HASH_PRINTF(2, 3);
 
 /* Adds to the step that is being written. */
-void hash_trace_more(struct hash_trace *trace, const char *format, ...)
-#if defined __GNUC__
-    __attribute__((format(printf, 2, 3)))
-#endif
-    ;
+void hash_trace_more(struct hash_trace *trace, const char *format, ...) HASH_PRINTF(2, 3);
 
 /* A step "A xor B = C" of 32-bit words. */
 void hash_trace_xor32(struct hash_trace *trace, uint32_t a, uint32_t b);

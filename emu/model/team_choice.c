@@ -33,7 +33,7 @@ static uint64_t offered(const struct team_choice *c)
     uint64_t kept = c->in_use & c->links;
 
     if (c->one)
-        return c->links;
+        return kept && !c->teaming->failback ? kept : lowest(c->links, 1);
     if (c->teaming->failback || count(kept) > c->n_active)
         return lowest(c->links, c->n_active);
     return kept | lowest(c->links & ~kept, c->n_active - count(kept));
@@ -75,7 +75,7 @@ void team_choice_init(struct team_choice *c, const struct topo *t, int team, con
         hash_members_init(&c->members, c->n);
     else
         memset(&c->members, 0, sizeof c->members);
-    offer(c, c->one ? c->links : lowest(c->links, c->n_active));
+    offer(c, lowest(c->links, c->one ? 1 : c->n_active));
 }
 
 void team_choice_link(struct team_choice *c, int port, bool up)

@@ -6,8 +6,8 @@
  *
  * Who is usable: the first N ports with a link in the order active, standby, where N is the number of active ports. So a
  * standby port comes in for each active port that is lost. With failback the active port takes its place back at once;
- * without, it waits until one in use fails. Under a rule with one port in use (explicit order, active-backup) all ports
- * with a link are offered and the rule takes the first. Unused ports never count.
+ * without, it waits until one in use fails. Under a rule with one port in use (explicit order, active-backup) N is one.
+ * Unused ports never count.
  */
 #ifndef EMU_MODEL_TEAM_CHOICE_H
 #define EMU_MODEL_TEAM_CHOICE_H

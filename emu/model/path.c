@@ -9,7 +9,7 @@
  * What distinguishes branches is what a later hop can read: the box, the frame's VLAN and source MAC, the leg, and the chassis
  * of entry where a stack prefers local members.
  */
-#include "emu/model/path_internal.h"
+#include "emu/model/path.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "emu/model/nfs.h"
+#include "emu/model/path_internal.h"
 
 enum { BRANCHES = 64 };
 

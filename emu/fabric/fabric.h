@@ -1,8 +1,15 @@
 /* The fabric: wires, vSwitches, switches, LAGs and NAS teams of one topology, with time passed in.
  *
  * End points (virtual TCP hosts, or TAP devices) hand trains in at an interface and get trains out by one callback. The
- * fabric keeps one event queue; its driver is either the virtual loop (jump to fabric_next()) or libev's timer (sleep
- * until it). Nothing here reads a clock, allocates per frame or uses floating point.
+ * fabric keeps one event queue; its driver is either the virtual loop (jump to eventq_next()) or libev's timer (sleep
+ * until it). Nothing here reads a clock, allocates per frame or uses floating point. How it works: docs/fabric.md.
+ *
+ * What an end point has to know:
+ *   - It sends and gets untagged frames. The fabric adds the tag of the interface's VLAN (and its 4 bytes) and takes it off.
+ *   - Hosts do their own ARP: requests and replies go through the fabric as TRAIN_ARP and come out at `deliver`.
+ *   - NAS controllers don't: the fabric answers for their VIPs, with the MAC of the receiving NIC. A controller sends to the
+ *     MAC from which a client's frames came (t->src of what was delivered); t->src is rewritten to the NIC's.
+ *   - Only what is addressed to the interface is delivered; t->dst is then the interface's own MAC.
  */
 #ifndef EMU_FABRIC_FABRIC_H
 #define EMU_FABRIC_FABRIC_H
@@ -15,22 +22,25 @@ struct eventq; /* emu/fabric/eventq.h: shared with the end points so that there 
 
 struct fabric_config {
     uint64_t seed;
-    bool frames; /* --detail frame: senders make trains of one frame */
-    /* A train arrives at an end point's interface. Ownership passes. now >= train->head, called at train->head. */
+    /* A train arrives at an end point's interface. Ownership passes. Called at t->head == now; its last frame is in at
+     * t->tail. */
     void (*deliver)(void *context, int iface, struct train *t, ps_t now);
-    /* A train starts on a wire (for captures and per-flow counters); may be NULL. Not owned. */
+    /* A train that was sent on a wire, at its start (<= now) there: for captures. Called when its first frame arrives at the
+     * other end or is lost on the way, in order of starts per wire. Not owned. May be NULL. */
     void (*tap)(void *context, int linkdir, const struct train *t, ps_t start);
     void *context;
 };
 
-/* Builds the fabric of a topology. The topology must outlive it. NULL on lack of memory. */
+/* Builds the fabric of a topology. The topology must outlive it. NULL on lack of memory. Learning frames, beacons and the
+ * first notifications start at eventq_now(queue). */
 struct fabric *fabric_new(const struct topo *t, struct eventq *queue, struct train_pool *pool,
                           const struct fabric_config *config);
-void fabric_free(struct fabric *f);
+void fabric_free(struct fabric *f); /* releases the trains in flight; accepts NULL */
 
-/* An end point sends a train by its interface: the vSwitch or NAS team of that interface picks the NIC. For a NAS
- * controller, `vip` says which VIP it answers for (-1 on hosts). Ownership passes. t->head, t->tail are set by the caller
- * (>= now): when the frames are ready to go. */
+/* An end point sends a train by its interface: the vSwitch, bond or NAS team of that interface picks the NIC. For a NAS
+ * controller, `vip` says which VIP it answers for (-1 on hosts). Ownership passes. head == body == tail, set by the caller
+ * (>= now), is when the frames are ready to go; trains of one interface are sent in the order of the calls. t->dst and, on
+ * hosts, t->src must be set (the interface's MAC, or what the end point pretends). */
 void fabric_send(struct fabric *f, int iface, int vip, struct train *t, ps_t now);
 
 /* Faults and changes (events of the file, commands of the live emulator). */
@@ -38,11 +48,18 @@ void fabric_link_state(struct fabric *f, int link, int from_end, enum topo_link_
 void fabric_link_rate(struct fabric *f, int link, bps_t rate, ps_t now);
 void fabric_link_delay(struct fabric *f, int link, ps_t delay, ps_t now);
 void fabric_link_loss(struct fabric *f, int link, double loss, ps_t now);
+/* The VIP goes to another controller of its NAS (or, with box -1, nowhere): with gratuitous ARP, or quietly. */
 void fabric_vip_move(struct fabric *f, int vip, int box, bool garp, ps_t now);
+/* Down: it answers nothing and takes nothing in. Up: where it was, with gratuitous ARP. */
 void fabric_vip_state(struct fabric *f, int vip, bool up, ps_t now);
-int fabric_vip_box(const struct fabric *f, int vip); /* where it lives now, -1 = nowhere */
+/* A box loses power (all its links go down) or gets it back. The VIPs of a controller stay on it unless moved. */
+void fabric_box_state(struct fabric *f, int box, bool up, ps_t now);
+/* One event of the file: the function above that it names. */
+void fabric_apply(struct fabric *f, const struct topo_event *event, ps_t now);
 
-/* Counters per link direction. Conservation: entered == delivered + dropped_* + in_flight, in bytes and frames. */
+int fabric_vip_box(const struct fabric *f, int vip); /* where it lives now, -1 = nowhere or down */
+
+/* Counters per link direction. Conservation: in == out + tail_dropped + lost + in_flight, in bytes and frames. */
 struct fabric_counters {
     uint64_t frames_in, bytes_in;                     /* offered to the queue, wire bytes */
     uint64_t frames_out, bytes_out;                   /* arrived at the far end */
@@ -50,15 +67,26 @@ struct fabric_counters {
     uint64_t frames_lost, bytes_lost;                 /* random loss, blackhole, one-way, link down with a queue */
     uint64_t frames_in_flight, bytes_in_flight;
     uint64_t queue_peak; /* bytes */
-    ps_t busy;           /* time spent sending */
+    ps_t busy;           /* time spent sending, without background traffic */
 };
 void fabric_counters(const struct fabric *f, int linkdir, struct fabric_counters *out);
 
-/* Counters per switch box. */
-struct fabric_switch_counters {
-    uint64_t flooded_unicast, mac_flaps, giants_dropped, vlan_dropped, learned;
+/* Counters per box: what a switch does, and what end boxes refuse. Frames. */
+struct fabric_box_counters {
+    uint64_t flooded_unicast; /* copies sent because the destination was not known */
+    uint64_t mac_moves;       /* an address showed up on another port */
+    uint64_t mac_flaps;       /* ... and that port was the one it had left within FABRIC_FLAP_WINDOW */
+    uint64_t learned;
+    uint64_t giants_dropped, vlan_dropped;
+    uint64_t no_port_dropped;  /* no usable member of the team */
+    uint64_t stray_dropped;    /* not for any address here, own frames coming back, second copies of a broadcast */
+    uint64_t no_route_dropped; /* routers: no subnet, or no answer to ARP */
+    uint64_t loop_dropped;     /* passed FABRIC_MAX_BOXES boxes */
+    uint64_t arp_answered;     /* for VIPs and router interfaces */
 };
-void fabric_switch_counters(const struct fabric *f, int box, struct fabric_switch_counters *out);
+#define FABRIC_FLAP_WINDOW (10 * PS_PER_S)
+#define FABRIC_MAX_BOXES   16
+void fabric_box_counters(const struct fabric *f, int box, struct fabric_box_counters *out);
 
 /* True when every wire conserves bytes and frames; else says in `problem` which does not. */
 bool fabric_conserves(const struct fabric *f, char *problem, size_t size);

@@ -37,6 +37,7 @@ function(add_layers)
         target_include_directories(${library} PUBLIC ${CMAKE_SOURCE_DIR})
         if(NOT library STREQUAL "hashes")   # hashes is ISO C and nothing else
             target_compile_definitions(${library} PUBLIC _DEFAULT_SOURCE BUILD_MINIMAL=$<BOOL:${MINIMAL}>)
+            target_link_libraries(${library} PUBLIC m)
         endif()
         target_link_libraries(${library} PRIVATE ${packages})
         link_layers(${library} ${row})

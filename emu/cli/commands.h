@@ -3,4 +3,6 @@
 #ifndef EMU_CLI_COMMANDS_H
 #define EMU_CLI_COMMANDS_H
 
+int cmd_compare(int argc, char **argv);
+
 #endif

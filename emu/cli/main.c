@@ -3,7 +3,7 @@
 
 // clang-format off
 static const struct cli_command commands[] = {
-    {NULL, NULL, NULL},
+    {"compare", cmd_compare, "lay two results side by side"},
 };
 // clang-format on
 
@@ -15,7 +15,7 @@ int main(int argc, char **argv)
         .about = "What will happen on the links between hosts and their NFS storage:\n"
                  "checks a topology file, explains the path of every flow and runs it.",
         .commands = commands,
-        .n_commands = sizeof commands / sizeof commands[0] - 1,
+        .n_commands = sizeof commands / sizeof commands[0],
     };
     return cli_main(&emu, argc, argv);
 }

@@ -1,0 +1,1 @@
+emu help compare; emu compare --help | cmp - <(emu help compare)

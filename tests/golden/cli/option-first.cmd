@@ -1,0 +1,1 @@
+emu --within 2% compare

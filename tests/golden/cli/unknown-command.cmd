@@ -1,0 +1,1 @@
+emu compar a b

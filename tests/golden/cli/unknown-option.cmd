@@ -1,0 +1,1 @@
+emu compare --wihtin 2% a b

@@ -1,0 +1,1 @@
+emu --version | sed "s/[0-9]/N/g"

@@ -1,0 +1,1 @@
+emu compare --within 2 a.json b.json

@@ -1,0 +1,1 @@
+emu compare tests/golden/compare/a.json docs/emu-result.schema.json

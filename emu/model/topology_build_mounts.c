@@ -1,0 +1,401 @@
+/* Datastores and their mounts: which host mounts what from where, by which VIP and which interface, and which mounts share
+ * their TCP connections. */
+#include "emu/model/topology_build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOUNTS_MAX = 1000000 };
+
+/* Mounts of one host at one VIP with one NFS version: they share what connections there may be. */
+struct peers {
+    struct peers *next;
+    int vip;
+    enum topo_nfs nfs;
+    unsigned connections; /* so far */
+    int *owners;          /* mounts with connections of their own */
+    size_t n_owners, capacity, turn;
+};
+
+struct host {
+    int first_iface, n_ifaces;
+    struct peers *peers;
+    unsigned connections_per_ip; /* to one server address; 0 = no limit */
+    bool shares;                 /* mounts of one address share the first's connections */
+};
+
+struct mounting {
+    struct build *b;
+    struct host *hosts;        /* per box; those that are no hosts stay empty */
+    struct name_table routers; /* address of a router -> its interface */
+};
+
+/* The VIP of a server string as mounted; the path behind ":/" is cut off into *path where there is one. */
+static int resolve(struct build *b, const char *server, const struct topo_export *export_,
+                   const struct topo_datastore *ds, struct diag_mark mark, const char **path)
+{
+    const struct topo *t = b->t;
+    const char *colon = strstr(server, ":/");
+    if (colon && path)
+        *path = build_string(b, colon + 1);
+    char *host = arena_copy(b->scratch, server, colon ? (size_t)(colon - server) : strlen(server));
+    struct topo_addr addr;
+    int vip = -1;
+    if (topo_addr_parse(&addr, host) && !strchr(host, '/')) {
+        char text[64];
+        topo_addr_print(text, sizeof(text), &addr, false);
+        vip = name_table_find(&b->vips, text);
+        if (vip < 0)
+            build_dangling(b, mark, "VIP", text, &b->vips);
+    } else {
+        if (ds->server && strcmp(ds->server, host) == 0)
+            vip = ds->pin >= 0 ? ds->pin : ds->wish;
+        for (char *p = host; *p; p++)
+            if (*p >= 'A' && *p <= 'Z')
+                *p = (char)(*p | 0x20);
+        if (vip < 0)
+            vip = name_table_find(&b->vip_names, host);
+        if (vip < 0)
+            build_dangling(b, mark, "VIP with the name", host, &b->vip_names);
+    }
+    if (vip >= 0 && (t->vips[vip].node != export_->node || t->vips[vip].svm != export_->svm)) {
+        schema_error(b->report, mark, NULL, "VIP %s does not belong to the NAS or svm that exports %s",
+                     t->vips[vip].text, export_->path);
+        return -1;
+    }
+    return vip;
+}
+
+/* The interface of a host towards a VIP: by the connected route, the first created where several are in the subnet, else
+ * by the gateway. */
+static void route(struct mounting *m, struct topo_mount *mount)
+{
+    const struct topo *t = m->b->t;
+    const struct topo_addr *to = &t->vips[mount->vip].addr;
+    const struct host *host = &m->hosts[mount->host];
+    int found = -1, several = 0, routed = -1;
+    for (int i = host->first_iface; i < host->first_iface + host->n_ifaces; i++) {
+        const struct topo_iface *f = &t->ifaces[i];
+        if (topo_addr_same_subnet(&f->addr, to, f->addr.prefix)) {
+            several += found >= 0;
+            if (found < 0 || f->weight < t->ifaces[found].weight)
+                found = i;
+        } else if (f->gateway.version == to->version && routed < 0) {
+            routed = i;
+        }
+    }
+    mount->iface = found;
+    mount->iface_origin = several ? TOPO_ASSUMED : TOPO_DERIVED;
+    if (found < 0 && routed >= 0) {
+        char router[64];
+        topo_addr_print(router, sizeof(router), &t->ifaces[routed].gateway, false);
+        mount->gateway_iface = name_table_find(&m->routers, router);
+        if (mount->gateway_iface >= 0)
+            mount->iface = routed;
+    }
+    if (mount->iface < 0)
+        schema_error(m->b->report, mount->mark,
+                     "an interface in its subnet, or a `gateway:` that is the address of a router",
+                     "`%s` has no route to %s", t->boxes[mount->host].name, t->vips[mount->vip].text);
+}
+
+static struct peers *peers_of(struct mounting *m, const struct topo_mount *mount, enum topo_nfs nfs)
+{
+    struct host *host = &m->hosts[mount->host];
+    for (struct peers *p = host->peers; p; p = p->next)
+        if (p->vip == mount->vip && p->nfs == nfs)
+            return p;
+    struct peers *p = arena_alloc(m->b->scratch, sizeof(*p));
+    *p = (struct peers){.next = host->peers, .vip = mount->vip, .nfs = nfs};
+    host->peers = p;
+    return p;
+}
+
+/* How many connections a mount has of its own, and with whom it shares when it has none. Linux: mounts of one address use
+ * the transport of the first. ESXi: connections to one address are limited, further mounts are dealt to those that exist,
+ * in turn (an assumption: no source says to which). */
+static void connect_mount(struct mounting *m, int index, unsigned wanted, enum topo_nfs nfs)
+{
+    struct topo_mount *mount = &m->b->t->mounts[index];
+    const struct host *host = &m->hosts[mount->host];
+    struct peers *p = peers_of(m, mount, nfs);
+    unsigned own = wanted;
+    if (host->shares && p->n_owners)
+        own = 0;
+    else if (host->connections_per_ip && p->connections + wanted > host->connections_per_ip)
+        own = host->connections_per_ip > p->connections ? host->connections_per_ip - p->connections : 0;
+    mount->nconnect = own;
+    mount->shares_with = -1;
+    if (own) {
+        p->connections += own;
+        p->owners = arena_grow(m->b->scratch, p->owners, p->n_owners, &p->capacity, sizeof(*p->owners));
+        p->owners[p->n_owners++] = index;
+    } else {
+        mount->shares_with = p->owners[p->turn++ % p->n_owners];
+    }
+}
+
+/* A server string and what it resolves to. */
+struct server {
+    const char *string, *path;
+    int vip;
+    struct diag_mark mark;
+};
+
+static struct server read_server(struct build *b, const struct topo_datastore *ds, const char *string,
+                                 struct diag_mark mark)
+{
+    const struct topo_export *e = &b->t->exports[ds->export_];
+    struct server s = {build_string(b, string), e->path, -1, mark};
+    s.vip = resolve(b, string, e, ds, mark, &s.path);
+    return s;
+}
+
+/* Where hosts without a string of their own mount it from. */
+static struct server default_server(struct build *b, const struct topo_datastore *ds, const struct doc_node *doc)
+{
+    const struct doc_node *mounted = doc_get(doc, "mounted");
+    const char *word = mounted && mounted->type == DOC_SCALAR ? mounted->text : build_word(mounted, "default");
+    if (word)
+        return read_server(b, ds, word, mounted->type == DOC_SCALAR ? mounted->mark : build_mark(mounted, "default"));
+    struct server s = {ds->server, b->t->exports[ds->export_].path, ds->pin >= 0 ? ds->pin : ds->wish, ds->mark};
+    if (!s.string && s.vip >= 0)
+        s.string = b->t->vips[s.vip].text;
+    return s;
+}
+
+/* NFS 4.1 with several addresses: all of them must be VIPs of the export's NAS. */
+static void take_servers(struct build *b, const struct topo_datastore *ds, const struct doc_node *doc, const int **vips,
+                         size_t *n)
+{
+    const struct doc_node *servers = doc_get(doc, "servers");
+    if (!servers)
+        return;
+    if (ds->nfs == TOPO_NFS3)
+        schema_error(b->report, build_mark(doc, "servers"), "nfs: 4.1",
+                     "`servers:` is for NFS 4.1; NFS 3 mounts one address");
+    int *all = arena_alloc(b->arena, (servers->count + 1) * sizeof(*all));
+    for (size_t i = 0; i < servers->count; i++) {
+        int vip = resolve(b, servers->items[i]->text, &b->t->exports[ds->export_], ds, servers->items[i]->mark, NULL);
+        if (vip >= 0)
+            all[(*n)++] = vip;
+    }
+    *vips = all;
+}
+
+static bool *hosts_of(struct build *b, const struct doc_node *list, size_t *n)
+{
+    const struct topo *t = b->t;
+    bool *wanted = arena_alloc(b->scratch, t->n_boxes + 1);
+    *n = 0;
+    for (size_t i = 0; !list && i < t->n_boxes; i++) {
+        enum topo_kind kind = t->nodes[t->boxes[i].node].kind;
+        wanted[i] = kind == TOPO_ESXI || kind == TOPO_LINUX;
+        *n += wanted[i];
+    }
+    for (size_t i = 0; list && i < list->count; i++) {
+        int box = name_table_find(&b->boxes, list->items[i]->text);
+        enum topo_kind kind = box < 0 ? TOPO_SWITCH : t->nodes[t->boxes[box].node].kind;
+        if (kind != TOPO_ESXI && kind != TOPO_LINUX) {
+            build_dangling(b, list->items[i]->mark, "host", list->items[i]->text, &b->boxes);
+            continue;
+        }
+        wanted[box] = true;
+        ++*n;
+    }
+    return wanted;
+}
+
+static void check_hosts_of_map(struct build *b, const struct doc_node *mounted, const bool *wanted)
+{
+    for (size_t i = 0; mounted && mounted->type == DOC_MAP && i < mounted->count; i++) {
+        const struct doc_pair *pair = &mounted->pairs[i];
+        if (strcmp(pair->key, "default") == 0)
+            continue;
+        int box = name_table_find(&b->boxes, pair->key);
+        if (box < 0 || !wanted[box])
+            build_dangling(b, pair->mark, "host that mounts this", pair->key, &b->boxes);
+    }
+}
+
+static void add_mounts(struct mounting *m, int index, const struct doc_node *doc)
+{
+    struct build *b = m->b;
+    struct topo *t = b->t;
+    struct topo_datastore *ds = &t->datastores[index];
+    const struct doc_node *mounted = doc_get(doc, "mounted");
+    size_t n;
+    bool *wanted = hosts_of(b, doc_get(doc, "hosts"), &n);
+    check_hosts_of_map(b, mounted, wanted);
+    struct server usual = default_server(b, ds, doc);
+    const int *vips = NULL;
+    size_t n_vips = 0;
+    take_servers(b, ds, doc, &vips, &n_vips);
+    if (n_vips && usual.vip < 0) {
+        usual.vip = vips[0];
+        usual.string = t->vips[vips[0]].text;
+    }
+    ds->first_mount = (int)t->n_mounts;
+    for (size_t i = 0; i < t->n_boxes; i++) {
+        if (!wanted[i])
+            continue;
+        struct server s = usual;
+        const char *own = mounted && mounted->type == DOC_MAP ? build_word(mounted, t->boxes[i].name) : NULL;
+        if (own)
+            s = read_server(b, ds, own, build_mark(mounted, t->boxes[i].name));
+        if (!s.string && mounted)
+            schema_error(b->report, mounted->mark.line ? mounted->mark : ds->mark, "default: S",
+                         "`%s` has no server for host `%s`", ds->name, t->boxes[i].name);
+        if (!s.string)
+            continue; /* a new site: nothing is mounted until a plan says where */
+        struct topo_mount *mount = &t->mounts[t->n_mounts++];
+        *mount = (struct topo_mount){.datastore = index,
+                                     .host = (int)i,
+                                     .server = s.string,
+                                     .path = s.path,
+                                     .vip = s.vip,
+                                     .iface = -1,
+                                     .gateway_iface = -1,
+                                     .shares_with = -1,
+                                     .vips = vips,
+                                     .n_vips = n_vips,
+                                     .mark = s.mark};
+        if (s.vip < 0)
+            continue;
+        route(m, mount);
+        connect_mount(m, (int)t->n_mounts - 1, ds->nconnect, ds->nfs);
+        ds->n_mounts++;
+    }
+}
+
+/* A VIP that `pin:` or `vip:` names, or -1. */
+static int wished_vip(struct build *b, const struct topo_datastore *ds, const struct doc_node *doc, const char *key)
+{
+    const char *word = build_word(doc, key);
+    return word ? resolve(b, word, &b->t->exports[ds->export_], ds, build_mark(doc, key), NULL) : -1;
+}
+
+static void take_weight(struct topo_datastore *ds, const struct doc_node *doc)
+{
+    const struct doc_node *weight = doc_get(doc, "weight");
+    ds->weight_read = ds->weight_write = 1;
+    if (!weight)
+        return;
+    ds->weight_given = true;
+    bool map = weight->type == DOC_MAP;
+    const char *read = map ? build_word(weight, "read") : weight->text,
+               *write = map ? build_word(weight, "write") : weight->text;
+    ds->weight_is_rate = (read && strstr(read, "B/s")) || (write && strstr(write, "B/s"));
+    ds->weight_read = map ? build_real(weight, "read", ds->weight_is_rate ? 0 : 1) : build_real(doc, "weight", 1);
+    ds->weight_write = map ? build_real(weight, "write", ds->weight_is_rate ? 0 : 1) : ds->weight_read;
+}
+
+static bool find_export(struct build *b, struct topo_datastore *ds, const struct doc_node *doc)
+{
+    const char *name = build_word(doc, "export");
+    ds->export_ = name_table_find(&b->exports, name);
+    if (ds->export_ < 0)
+        build_dangling(b, build_mark(doc, "export"), "export", name, &b->exports);
+    else if (name_table_find(&b->ambiguous, name) >= 0)
+        schema_error(b->report, build_mark(doc, "export"), "\"NAS:SVM:/path\"", "two svms export `%s`", name);
+    return ds->export_ >= 0;
+}
+
+static void add_datastore(struct mounting *m, const struct doc_pair *pair)
+{
+    struct build *b = m->b;
+    struct topo *t = b->t;
+    const struct doc_node *doc = pair->value, *holds = doc_get(doc, "holds");
+    const char *nfs = build_word(doc, "nfs"), *identity = build_word(doc, "identity");
+    struct topo_datastore *ds = &t->datastores[t->n_datastores];
+    *ds = (struct topo_datastore){.name = build_string(b, pair->key),
+                                  .nfs = !nfs || strcmp(nfs, "3") == 0 ? TOPO_NFS3
+                                         : strcmp(nfs, "4.1") == 0     ? TOPO_NFS41
+                                                                       : TOPO_NFS42,
+                                  .server = build_text(b, doc, "server"),
+                                  .nconnect = (unsigned)build_integer(doc, "nconnect", 1),
+                                  .per_host = identity && strcmp(identity, "per-host") == 0,
+                                  .exclusive = build_bool(doc, "exclusive", false),
+                                  .apart = build_text(b, doc, "apart"),
+                                  .vms = (unsigned)build_integer(doc, "vms", 0),
+                                  .pin = -1,
+                                  .wish = -1,
+                                  .mark = pair->mark};
+    name_table_add(&b->datastores, ds->name, (int)t->n_datastores);
+    take_weight(ds, doc);
+    if (holds && holds->count) {
+        const char **all = arena_alloc(b->arena, holds->count * sizeof(*all));
+        for (size_t i = 0; i < holds->count; i++)
+            all[i] = build_string(b, holds->items[i]->text);
+        ds->holds = all;
+        ds->n_holds = holds->count;
+    }
+    if (!find_export(b, ds, doc))
+        return;
+    ds->pin = wished_vip(b, ds, doc, "pin");
+    ds->wish = wished_vip(b, ds, doc, "vip");
+    t->n_datastores++;
+    add_mounts(m, (int)t->n_datastores - 1, doc);
+}
+
+/* SunRPC.MaxConnPerIP where the file gives none: 4 in older releases, 32 from 7.0 on. */
+static unsigned connections_per_ip(const struct topo_node *node)
+{
+    for (size_t i = 0; i < node->n_limits; i++)
+        if (strcmp(node->limits[i].name, "SunRPC.MaxConnPerIP") == 0)
+            return (unsigned)node->limits[i].value;
+    return node->version && strtol(node->version, NULL, 10) < 7 ? 4 : 32;
+}
+
+static void know_hosts(struct mounting *m)
+{
+    const struct topo *t = m->b->t;
+    for (size_t i = 0; i < t->n_boxes; i++) {
+        const struct topo_node *node = &t->nodes[t->boxes[i].node];
+        m->hosts[i].shares = node->kind == TOPO_LINUX;
+        m->hosts[i].connections_per_ip = node->kind == TOPO_ESXI ? connections_per_ip(node) : 0;
+    }
+    for (size_t i = 0; i < t->n_ifaces; i++) {
+        struct host *host = &m->hosts[t->ifaces[i].box];
+        if (!host->n_ifaces++)
+            host->first_iface = (int)i;
+        if (t->nodes[t->boxes[t->ifaces[i].box].node].kind != TOPO_ROUTER)
+            continue;
+        char address[64];
+        topo_addr_print(address, sizeof(address), &t->ifaces[i].addr, false);
+        name_table_add(&m->routers, arena_copy(m->b->scratch, address, strlen(address)), (int)i);
+    }
+}
+
+/* How many mounts there will be at most; false, with an error, when that is too many to hold. */
+static bool count_mounts(struct build *b, const struct doc_node *datastores, size_t *total)
+{
+    size_t hosts;
+    hosts_of(b, NULL, &hosts);
+    *total = 0;
+    for (size_t i = 0; i < datastores->count; i++) {
+        const struct doc_node *list = doc_get(datastores->pairs[i].value, "hosts");
+        *total += list ? list->count : hosts;
+        if (*total > MOUNTS_MAX) {
+            schema_error(b->report, datastores->pairs[i].mark, NULL, "more than %d mounts", MOUNTS_MAX);
+            return false;
+        }
+    }
+    return true;
+}
+
+void build_datastores(struct build *b)
+{
+    struct topo *t = b->t;
+    const struct doc_node *datastores = doc_get(b->root, "datastores");
+    size_t n = datastores ? datastores->count : 0, total = 0;
+    if (n && !count_mounts(b, datastores, &total))
+        return;
+    t->datastores = arena_alloc(b->arena, (n + 1) * sizeof(*t->datastores));
+    t->mounts = arena_alloc(b->arena, (total + 1) * sizeof(*t->mounts));
+    struct mounting m = {.b = b, .hosts = arena_alloc(b->scratch, (t->n_boxes + 1) * sizeof(*m.hosts))};
+    name_table_init(&m.routers, b->scratch);
+    know_hosts(&m);
+    for (size_t i = 0; i < n; i++)
+        add_datastore(&m, &datastores->pairs[i]);
+}

@@ -1,0 +1,317 @@
+/* What happens in a run: workloads, events, background traffic; and what is acknowledged and expected. */
+#include "emu/model/topology_build.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DURATION_DEFAULT (30 * PS_PER_S)
+enum { BLOCK_DEFAULT = 65536, OUTSTANDING_DEFAULT = 16 };
+
+static void all_mounts(struct build *b, struct topo_workload *w)
+{
+    const struct topo *t = b->t;
+    int *mounts = arena_alloc(b->arena, (t->n_mounts + 1) * sizeof(*mounts));
+    for (size_t i = 0; i < t->n_mounts; i++)
+        mounts[i] = (int)i;
+    w->mounts = mounts;
+    w->n_mounts = t->n_mounts;
+}
+
+static bool *named(struct build *b, const struct doc_node *list, const struct name_table *table, const char *what,
+                   size_t n)
+{
+    bool *wanted = arena_alloc(b->scratch, n + 1);
+    memset(wanted, !list, n);
+    for (size_t i = 0; list && i < list->count; i++) {
+        int place = name_table_find(table, list->items[i]->text);
+        if (place < 0)
+            build_dangling(b, list->items[i]->mark, what, list->items[i]->text, table);
+        else
+            wanted[place] = true;
+    }
+    return wanted;
+}
+
+static void some_mounts(struct build *b, struct topo_workload *w, const struct doc_node *doc)
+{
+    const struct topo *t = b->t;
+    const struct doc_node *hosts = doc_get(doc, "host") ? doc_get(doc, "host") : doc_get(doc, "hosts");
+    bool *on = named(b, hosts, &b->boxes, "host", t->n_boxes);
+    bool *of = named(b, doc_get(doc, "datastores"), &b->datastores, "datastore", t->n_datastores);
+    if (doc_get(doc, "host") && doc_get(doc, "hosts"))
+        schema_error(b->report, build_mark(doc, "hosts"), NULL, "`host` and `hosts` are the same key");
+    size_t n = 0;
+    for (size_t i = 0; i < t->n_mounts; i++)
+        n += on[t->mounts[i].host] && of[t->mounts[i].datastore];
+    int *mounts = arena_alloc(b->arena, (n + 1) * sizeof(*mounts));
+    for (size_t i = 0; i < t->n_mounts; i++)
+        if (on[t->mounts[i].host] && of[t->mounts[i].datastore])
+            mounts[w->n_mounts++] = (int)i;
+    w->mounts = mounts;
+    if (!n)
+        schema_error(b->report, w->mark, NULL, "workload `%s` has nothing to do: no such host mounts such a datastore",
+                     w->name);
+}
+
+static void add_workload(struct build *b, const struct doc_pair *pair)
+{
+    const struct doc_node *doc = pair->value;
+    const char *op = build_word(doc, "op"), *pattern = build_word(doc, "pattern");
+    struct topo_workload *w = &b->t->workloads[b->t->n_workloads++];
+    *w = (struct topo_workload){
+        .name = build_string(b, pair->key),
+        .op = strcmp(op, "read") == 0    ? TOPO_READ
+              : strcmp(op, "write") == 0 ? TOPO_WRITE
+                                         : TOPO_MIXED,
+        .read_share = build_real(doc, "read-share", 0.5),
+        .sequential = !pattern || strcmp(pattern, "sequential") == 0,
+        .block = build_size(doc, "block", BLOCK_DEFAULT),
+        .outstanding = (unsigned)build_integer(doc, "outstanding", OUTSTANDING_DEFAULT),
+        .rate = build_real(doc, "rate", 0),
+        .iops = build_real(doc, "iops", 0),
+        .start = build_time(doc, "start", 0),
+        .bytes = build_size(doc, "bytes", 0),
+        .mark = pair->mark,
+    };
+    if (doc_get(doc, "bytes") && doc_get(doc, "for"))
+        schema_error(b->report, build_mark(doc, "bytes"), NULL, "`for` and `bytes` are two ways to end: one of them");
+    if (!w->bytes)
+        w->duration = build_time(doc, "for", DURATION_DEFAULT);
+    if (doc_get(doc, "read-share") && w->op != TOPO_MIXED)
+        schema_error(b->report, build_mark(doc, "read-share"), "op: mixed", "`read-share` belongs to `op: mixed`");
+    some_mounts(b, w, doc);
+    w->stable = build_bool(doc, "stable", w->n_mounts && b->t->stacks[b->t->mounts[w->mounts[0]].host].stable);
+}
+
+/* A file without workloads: every datastore busy, writes, then reads. */
+static void default_workloads(struct build *b)
+{
+    static const char *const names[] = {"writes", "reads"};
+    b->t->workloads = arena_alloc(b->arena, 2 * sizeof(*b->t->workloads));
+    for (int i = 0; i < 2 && b->t->n_mounts; i++) {
+        struct topo_workload *w = &b->t->workloads[b->t->n_workloads++];
+        *w = (struct topo_workload){.name = names[i],
+                                    .op = i ? TOPO_READ : TOPO_WRITE,
+                                    .sequential = true,
+                                    .block = BLOCK_DEFAULT,
+                                    .outstanding = OUTSTANDING_DEFAULT,
+                                    .start = i * DURATION_DEFAULT,
+                                    .duration = DURATION_DEFAULT,
+                                    .stable = b->t->stacks[b->t->mounts[0].host].stable,
+                                    .synthetic = true};
+        all_mounts(b, w);
+    }
+}
+
+static struct topo_event *new_event(struct build *b, size_t *capacity, const struct topo_event *like)
+{
+    struct topo *t = b->t;
+    t->events = arena_grow(b->arena, t->events, t->n_events, capacity, sizeof(*t->events));
+    t->events[t->n_events] = *like;
+    return &t->events[t->n_events++];
+}
+
+static enum topo_link_state link_state(const char *word)
+{
+    return strcmp(word, "up") == 0          ? TOPO_LINK_UP
+           : strcmp(word, "down") == 0      ? TOPO_LINK_DOWN
+           : strcmp(word, "blackhole") == 0 ? TOPO_LINK_BLACKHOLE
+                                            : TOPO_LINK_ONE_WAY;
+}
+
+static void link_event(struct build *b, size_t *capacity, const struct doc_node *item, struct topo_event e)
+{
+    const struct doc_node *links = doc_get(item, "link");
+    const char *state = build_word(item, "state");
+    if (!state && !doc_get(item, "speed") && !doc_get(item, "delay") && !doc_get(item, "loss"))
+        schema_error(b->report, e.mark, NULL, "this event changes nothing: say state, speed, delay or loss");
+    if (doc_get(item, "to") || doc_get(item, "gratuitous-arp"))
+        schema_error(b->report, e.mark, NULL, "`to` and `gratuitous-arp` are for events of a VIP");
+    for (size_t i = 0; i < links->count; i++) {
+        int port = name_table_find(&b->ports, links->items[i]->text);
+        if (port < 0 || b->t->ports[port].link < 0) {
+            build_dangling(b, links->items[i]->mark, "port with a cable", links->items[i]->text, &b->ports);
+            continue;
+        }
+        e.link = b->t->ports[port].link;
+        e.from_end = b->t->ports[port].end;
+        e.what = TOPO_EV_LINK_STATE;
+        if (state)
+            new_event(b, capacity, &e)->state = link_state(state);
+        e.what = TOPO_EV_LINK_RATE;
+        if (doc_get(item, "speed"))
+            new_event(b, capacity, &e)->rate = build_rate(item, "speed", 0);
+        e.what = TOPO_EV_LINK_DELAY;
+        if (doc_get(item, "delay"))
+            new_event(b, capacity, &e)->delay = build_time(item, "delay", 0);
+        e.what = TOPO_EV_LINK_LOSS;
+        if (doc_get(item, "loss"))
+            new_event(b, capacity, &e)->loss = build_real(item, "loss", 0);
+    }
+}
+
+static void vip_event(struct build *b, size_t *capacity, const struct doc_node *item, struct topo_event e)
+{
+    const struct topo *t = b->t;
+    const struct doc_node *vips = doc_get(item, "vip");
+    const char *state = build_word(item, "state"), *to = build_word(item, "to");
+    if (!state == !to)
+        schema_error(b->report, e.mark, NULL, "an event of a VIP says either `to: CONTROLLER` or `state: up|down`");
+    for (size_t i = 0; i < vips->count; i++) {
+        struct topo_addr addr;
+        char text[64] = "";
+        if (topo_addr_parse(&addr, vips->items[i]->text))
+            topo_addr_print(text, sizeof(text), &addr, false);
+        e.vip = *text ? name_table_find(&b->vips, text) : name_table_find(&b->vip_names, vips->items[i]->text);
+        if (e.vip < 0) {
+            build_dangling(b, vips->items[i]->mark, "VIP", vips->items[i]->text, &b->vips);
+            continue;
+        }
+        if (to) {
+            const char *full = arena_printf(b->scratch, "%s:%s", t->nodes[t->vips[e.vip].node].name, to);
+            e.what = TOPO_EV_VIP_MOVE;
+            e.box = name_table_find(&b->boxes, full);
+            e.garp = build_bool(item, "gratuitous-arp", true);
+            if (e.box < 0)
+                build_dangling(b, build_mark(item, "to"), "controller", full, &b->boxes);
+        } else if (state) {
+            e.what = TOPO_EV_VIP_STATE;
+            e.up = strcmp(state, "up") == 0;
+        }
+        new_event(b, capacity, &e);
+    }
+}
+
+static void node_event(struct build *b, size_t *capacity, const struct doc_node *item, struct topo_event e)
+{
+    const struct doc_node *names = doc_get(item, "node");
+    const char *state = build_word(item, "state");
+    if (!state)
+        schema_error(b->report, e.mark, NULL, "an event of a node says `state: up|down`");
+    for (size_t i = 0; state && i < names->count; i++) {
+        e.what = TOPO_EV_BOX_STATE;
+        e.box = name_table_find(&b->boxes, names->items[i]->text);
+        e.up = strcmp(state, "up") == 0;
+        if (e.box < 0)
+            build_dangling(b, names->items[i]->mark, "node or controller", names->items[i]->text, &b->boxes);
+        else
+            new_event(b, capacity, &e);
+    }
+}
+
+static void add_event(struct build *b, size_t *capacity, const struct doc_node *item)
+{
+    struct topo_event e = {
+        .at = build_time(item, "at", 0), .link = -1, .vip = -1, .box = -1, .mark = build_mark(item, "at")};
+    bool link = doc_get(item, "link"), vip = doc_get(item, "vip"), node = doc_get(item, "node");
+    const char *state = build_word(item, "state");
+    if (link + vip + node != 1) {
+        schema_error(b->report, e.mark, NULL, "an event is of a `link`, a `vip` or a `node`: one of them");
+        return;
+    }
+    if (!link && state && strcmp(state, "up") != 0 && strcmp(state, "down") != 0)
+        schema_error(b->report, build_mark(item, "state"), NULL, "`%s` is a state of links only", state);
+    if (!link && (doc_get(item, "speed") || doc_get(item, "delay") || doc_get(item, "loss")))
+        schema_error(b->report, e.mark, NULL, "speed, delay and loss are for events of a link");
+    if (link)
+        link_event(b, capacity, item, e);
+    else if (vip)
+        vip_event(b, capacity, item, e);
+    else
+        node_event(b, capacity, item, e);
+}
+
+/* In order of time; events of one moment stay in the order of the file. */
+static void sort_events(struct topo *t)
+{
+    for (size_t i = 1; i < t->n_events; i++) {
+        struct topo_event e = t->events[i];
+        size_t k = i;
+        for (; k > 0 && t->events[k - 1].at > e.at; k--)
+            t->events[k] = t->events[k - 1];
+        t->events[k] = e;
+    }
+}
+
+static void add_background(struct build *b, size_t *capacity, const struct doc_node *item)
+{
+    struct topo *t = b->t;
+    const struct doc_node *links = doc_get(item, "link");
+    for (size_t i = 0; i < links->count; i++) {
+        const char *text = links->items[i]->text, *arrow = strchr(text, '>');
+        const char *from = arrow ? arena_copy(b->scratch, text, (size_t)(arrow - text)) : text;
+        int port = name_table_find(&b->ports, from);
+        int direction = port < 0 ? -1 : topo_port_out(t, port);
+        if (direction < 0 || (arrow && strcmp(t->ports[topo_linkdir_to(t, direction)].full, arrow + 1) != 0)) {
+            build_dangling(b, links->items[i]->mark, "link direction", text, &b->ports);
+            continue;
+        }
+        t->background = arena_grow(b->arena, t->background, t->n_background, capacity, sizeof(*t->background));
+        t->background[t->n_background++] =
+            (struct topo_background){direction, build_real(item, "load", 0), links->items[i]->mark};
+    }
+}
+
+static void add_allows(struct build *b, const struct doc_node *allow)
+{
+    struct topo *t = b->t;
+    for (size_t i = 0; allow && i < allow->count; i++) {
+        const struct doc_pair *pair = &allow->pairs[i];
+        struct topo_allow *a = &t->allows[t->n_allows++];
+        *a = (struct topo_allow){build_string(b, pair->key), build_string(b, pair->value->text), pair->mark};
+        if (!*a->reason)
+            schema_error(b->report, pair->mark, NULL, "`%s` is allowed for which reason?", pair->key);
+    }
+}
+
+static void add_expect(struct build *b, const struct doc_node *item)
+{
+    struct topo_expect *e = &b->t->expects[b->t->n_expects++];
+    bool near = doc_get(item, "near"), exact = doc_get(item, "exact"), within = doc_get(item, "within"),
+         bounds = doc_get(item, "min") || doc_get(item, "max");
+    *e = (struct topo_expect){
+        .figure = build_text(b, item, "figure"),
+        .value = build_text(b, item, "value"),
+        .near = build_real(item, near ? "near" : "exact", NAN),
+        .within = build_real(item, "within", 0),
+        .exact = exact || (near && !within),
+        .min = build_real(item, "min", NAN),
+        .max = build_real(item, "max", NAN),
+        .basis = build_text(b, item, "basis"),
+        .note = build_text(b, item, "note"),
+        .mark = build_mark(item, "value"),
+    };
+    if (near + exact + bounds != 1)
+        schema_error(b->report, e->mark, NULL,
+                     "an expectation has `near` (with `within`), `exact`, or `min` and `max`: one of these");
+    if (within && !near)
+        schema_error(b->report, build_mark(item, "within"), NULL, "`within` belongs to `near`");
+}
+
+void build_runs(struct build *b)
+{
+    struct topo *t = b->t;
+    const struct doc_node *workloads = doc_get(b->root, "workloads"), *events = doc_get(b->root, "events"),
+                          *background = doc_get(b->root, "background"), *expect = doc_get(b->root, "expect"),
+                          *allow = doc_get(b->root, "allow"), *case_allow = doc_get(b->case_, "allow");
+    size_t events_capacity = 0, background_capacity = 0;
+    if (workloads && workloads->count) {
+        t->workloads = arena_alloc(b->arena, workloads->count * sizeof(*t->workloads));
+        for (size_t i = 0; i < workloads->count; i++)
+            add_workload(b, &workloads->pairs[i]);
+    } else {
+        default_workloads(b);
+    }
+    for (size_t i = 0; events && i < events->count; i++)
+        add_event(b, &events_capacity, events->items[i]);
+    sort_events(t);
+    for (size_t i = 0; background && i < background->count; i++)
+        add_background(b, &background_capacity, background->items[i]);
+    t->allows = arena_alloc(b->arena, ((allow ? allow->count : 0) + (case_allow ? case_allow->count : 0) + 1) *
+                                          sizeof(*t->allows));
+    add_allows(b, allow);
+    add_allows(b, case_allow);
+    t->expects = arena_alloc(b->arena, ((expect ? expect->count : 0) + 1) * sizeof(*t->expects));
+    for (size_t i = 0; expect && i < expect->count; i++)
+        add_expect(b, expect->items[i]);
+}

@@ -1,0 +1,212 @@
+#include "emu/model/topology_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/model/range.h"
+#include "emu/model/schema.h"
+#include "emu/model/topology_build.h"
+#include "emu/model/topology_yaml.h"
+
+enum { FILE_SIZE_MAX = 16 * 1024 * 1024 };
+
+struct topo_file {
+    struct topo_arena *arena;
+    const char *name;
+    struct doc_node *root;        /* expanded */
+    const struct doc_node *cases; /* of root, or NULL */
+};
+
+/* The whole of a stream; NULL with an error. */
+static char *slurp(FILE *in, size_t *size, struct diag *d)
+{
+    char *text = NULL;
+    size_t used = 0, room = 0;
+    for (;;) {
+        if (used + 1 >= room) {
+            room = room ? 2 * room : 65536;
+            char *grown = realloc(text, room);
+            if (!grown)
+                abort();
+            text = grown;
+        }
+        size_t n = fread(text + used, 1, room - used - 1, in);
+        used += n;
+        if (n == 0)
+            break;
+        if (used > FILE_SIZE_MAX) {
+            diag_add(d, DIAG_ERROR, NULL, (struct diag_mark){0}, NULL, "more than %d MiB", FILE_SIZE_MAX >> 20);
+            free(text);
+            return NULL;
+        }
+    }
+    if (ferror(in)) {
+        diag_add(d, DIAG_ERROR, NULL, (struct diag_mark){0}, NULL, "cannot be read: %s", strerror(errno));
+        free(text);
+        return NULL;
+    }
+    text[used] = '\0';
+    *size = used;
+    return text;
+}
+
+struct topo_file *topo_file_open(const char *path, struct diag *d)
+{
+    FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    size_t size = 0;
+    if (!in) {
+        diag_add(d, DIAG_ERROR, NULL, (struct diag_mark){0}, NULL, "cannot be opened: %s", strerror(errno));
+        return NULL;
+    }
+    char *text = slurp(in, &size, d);
+    if (in != stdin)
+        fclose(in);
+    struct topo_file *f = text ? topo_file_parse(path, text, size, d) : NULL;
+    free(text);
+    return f;
+}
+
+/* `version` is looked at before anything else: a file of another version has other keys. */
+static bool check_version(const struct doc_node *root, struct diag *d)
+{
+    const struct doc_pair *version = doc_get_pair(root, "version");
+    if (!version)
+        diag_add(d, DIAG_ERROR, NULL, (struct diag_mark){1, 1, 1}, "the first line is `version: 1`",
+                 "`version` is missing");
+    else if (version->value->type != DOC_SCALAR || strcmp(version->value->text, "1") != 0)
+        diag_add(d, DIAG_ERROR, NULL, version->value->mark, "this program reads version 1",
+                 "version `%s` is not supported", version->value->text);
+    else
+        return true;
+    return false;
+}
+
+/* The ranges of the file, those of each case's `set` with the keys of a topology. */
+static struct doc_node *expand(struct topo_file *f, struct doc_node *root, struct schema_report *r)
+{
+    size_t names = 0;
+    struct doc_node *expanded = schema_expand(root, &schema_root, r, &names);
+    (void)f;
+    return expanded;
+}
+
+struct topo_file *topo_file_parse(const char *name, const char *text, size_t size, struct diag *d)
+{
+    if (!d->source && (d->source = malloc(size + 1))) {
+        memcpy(d->source, text, size);
+        d->source[size] = '\0';
+        d->source_size = size;
+    }
+    struct topo_arena *arena = arena_new();
+    struct topo_file *f = arena_alloc(arena, sizeof(*f));
+    struct schema_report report;
+    f->arena = arena;
+    f->name = arena_copy(arena, name, strlen(name));
+    struct doc_node *root = topology_yaml_read(arena, text, size, d);
+    if (!root)
+        goto failed;
+    schema_report_init(&report, arena, d);
+    if (root->type != DOC_MAP) {
+        diag_add(d, DIAG_ERROR, NULL, (struct diag_mark){1, 1, 1}, "version: 1", "a topology file is a map, this is %s",
+                 doc_type_name(root));
+        goto failed;
+    }
+    if (!check_version(root, d))
+        goto failed;
+    f->root = expand(f, root, &report);
+    schema_check(f->root, &schema_root, false, &report);
+    if (report.failed)
+        goto failed;
+    f->cases = doc_get(f->root, "cases");
+    if (f->cases && f->cases->type != DOC_MAP)
+        f->cases = NULL;
+    return f;
+failed:
+    arena_free(arena);
+    return NULL;
+}
+
+void topo_file_close(struct topo_file *f)
+{
+    if (f)
+        arena_free(f->arena);
+}
+
+size_t topo_file_cases(const struct topo_file *f) { return f->cases ? f->cases->count : 0; }
+
+const char *topo_file_case(const struct topo_file *f, size_t i) { return f->cases->pairs[i].key; }
+
+/* The file's tree with the case's `set` merged over it, in the memory of `report`. NULL after an error. */
+static const struct doc_node *tree_of_case(const struct topo_file *f, const char *case_name,
+                                           struct schema_report *report, const struct doc_node **case_out)
+{
+    *case_out = NULL;
+    if (!case_name)
+        return f->root;
+    const struct doc_pair *pair = doc_get_pair(f->cases, case_name);
+    if (!pair) {
+        size_t n = topo_file_cases(f);
+        const char **names = arena_alloc(report->arena, (n + 1) * sizeof(*names));
+        for (size_t i = 0; i < n; i++)
+            names[i] = topo_file_case(f, i);
+        const char *near = diag_nearest(case_name, names, n);
+        schema_error(report, (struct diag_mark){0},
+                     near ? arena_printf(report->arena, "did you mean `%s`?", near) : NULL, "there is no case `%s`",
+                     case_name);
+        return NULL;
+    }
+    *case_out = pair->value;
+    const struct doc_node *set = doc_get(pair->value, "set");
+    if (!set || set->type != DOC_MAP)
+        return f->root;
+    size_t errors = diag_count(report->d, DIAG_ERROR);
+    const struct doc_node *merged = doc_merge(report->arena, f->root, set, report->d);
+    if (diag_count(report->d, DIAG_ERROR) > errors)
+        return NULL;
+    schema_check(merged, &schema_root, false, report);
+    return report->failed ? NULL : merged;
+}
+
+struct topo *topo_load(const struct topo_file *f, const char *case_name, struct diag *d)
+{
+    struct topo_arena *scratch = arena_new();
+    struct schema_report report;
+    const struct doc_node *case_;
+    schema_report_init(&report, scratch, d);
+    const struct doc_node *tree = tree_of_case(f, case_name, &report, &case_);
+    struct topo *t = tree ? topo_build(tree, case_, f->name, case_name, &report) : NULL;
+    arena_free(scratch);
+    return t;
+}
+
+int topo_file_print_expanded(const struct topo_file *f, const char *case_name, FILE *out)
+{
+    struct topo_arena *scratch = arena_new();
+    struct diag unheard;
+    struct schema_report report;
+    const struct doc_node *case_;
+    diag_init(&unheard, f->name);
+    schema_report_init(&report, scratch, &unheard);
+    const struct doc_node *tree = tree_of_case(f, case_name, &report, &case_);
+    if (tree && case_name) {
+        /* The case becomes the file: its `allow` joins, other cases and what compares them go. */
+        struct doc_node *only = doc_new(scratch, DOC_MAP, tree->mark);
+        const struct doc_node *allow = doc_get(case_, "allow");
+        for (size_t i = 0; i < tree->count; i++)
+            if (strcmp(tree->pairs[i].key, "cases") != 0 && strcmp(tree->pairs[i].key, "expect") != 0)
+                doc_put(scratch, only, tree->pairs[i].key, tree->pairs[i].mark, tree->pairs[i].value);
+        if (allow && allow->type == DOC_MAP) {
+            struct doc_node *patch = doc_new(scratch, DOC_MAP, allow->mark);
+            doc_put(scratch, patch, "allow", allow->mark, doc_get_pair(case_, "allow")->value);
+            only = doc_merge(scratch, only, patch, &unheard);
+        }
+        tree = only;
+    }
+    if (tree)
+        doc_print(tree, out);
+    arena_free(scratch);
+    diag_free(&unheard);
+    return !tree || ferror(out) ? -EIO : 0;
+}

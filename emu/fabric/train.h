@@ -46,14 +46,14 @@ struct train_flow {
 /* One TCP segment range (virtual time). A cut keeps a prefix of whole segments. */
 struct train_tcp {
     uint64_t seq, ack;    /* 64-bit stream offsets, no wrap in the model; printed modulo 2^32 in captures */
-    uint32_t length, mss; /* payload bytes in the train; bytes per frame (the last may have less) */
+    uint32_t length, mss; /* payload bytes in the train; per frame (the last may have less), or a SYN's MSS option */
     uint32_t window;      /* receive window offered, bytes */
     uint8_t flags;        /* TRAIN_SYN ... */
     uint8_t n_sack;
     struct {
         uint64_t from, to;
     } sack[3];
-    ps_t tsval, tsecr;
+    ps_t tsval, tsecr; /* tsval -1: without the timestamp option */
 };
 enum { TRAIN_SYN = 1, TRAIN_ACK = 2, TRAIN_FIN = 4, TRAIN_RST = 8, TRAIN_PSH = 16 };
 

@@ -105,9 +105,10 @@ static bool turn_round(struct predict *p)
     return true;
 }
 
-/* The tag that the wire carries: at a host or controller its interface's, between switches what the port says. */
-static uint16_t tag_on(const struct topo *t, int linkdir, const struct topo_iface *host, const struct topo_iface *nas)
+/* At a host or controller its interface's, between switches what the port says. */
+uint16_t predict_tag(const struct topo *t, const struct flow *flow, int linkdir)
 {
+    const struct topo_iface *host = &t->ifaces[flow->iface], *nas = &t->ifaces[t->vips[flow->vip].iface];
     int from = topo_linkdir_from(t, linkdir), to = topo_linkdir_to(t, linkdir);
     uint16_t vlan = host->vlan ? host->vlan : nas->vlan, tag;
 
@@ -126,7 +127,7 @@ double predict_wire_factor(const struct topo *t, const struct flow *flow, enum f
     const bps_t rate = 1000000000;
 
     return (double)rate / 8 /
-           path_goodput(rate, host->mtu < nas->mtu ? host->mtu : nas->mtu, tag_on(t, linkdir, host, nas) != 0,
+           path_goodput(rate, host->mtu < nas->mtu ? host->mtu : nas->mtu, predict_tag(t, flow, linkdir) != 0,
                         client->timestamps && server->timestamps, write ? client->wsize : client->rsize, write);
 }
 

@@ -1,0 +1,92 @@
+/* What is counted.
+ *
+ * Links are counted train by train where they start on a wire; use over time comes from the wires' own counters, read at
+ * the end of each slice. When the window is and how long slices are: schedule.c. */
+#include "emu/sim/sim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/fabric/fabric.h"
+#include "emu/sim/schedule.h"
+
+void measure_tap(void *context, int linkdir, const struct train *n, ps_t start)
+{
+    struct sim *s = context;
+    struct result *r = s->result;
+    if (start >= r->window_start && start < r->window_end) {
+        struct result_link *l = &r->links[linkdir];
+        l->frames += n->frames;
+        l->bytes += train_wire_bytes(n);
+        if (n->kind == TRAIN_DATA) {
+            const struct sim_conn *c = n->flow->owner;
+            if (c->bulk[n->flow == &c->flow[SIM_TO_CLIENT]])
+                l->bulk_bytes += n->u.tcp.length;
+        }
+    }
+    if (s->options->tap)
+        s->options->tap(s->options->context, linkdir, n, start);
+}
+
+bool measure_init(struct sim *s)
+{
+    s->slice_busy = calloc(s->result->n_links + 1, sizeof(*s->slice_busy));
+    return s->slice_busy != NULL;
+}
+
+void measure_free(struct sim *s) { free(s->slice_busy); }
+
+void measure_slice(struct sim *s, ps_t now)
+{
+    struct result *r = s->result;
+    if (s->slices == r->n_slices) {
+        schedule_join_slices(r, s->slices);
+        s->slices /= 2;
+    }
+    if (now < (ps_t)(s->slices + 1) * r->slice)
+        return;
+    for (size_t d = 0; d < r->n_links; d++) {
+        struct fabric_counters c;
+        fabric_counters(s->fabric, (int)d, &c);
+        r->links[d].over_time[s->slices] = (float)((double)(c.busy - s->slice_busy[d]) / (double)r->slice);
+        s->slice_busy[d] = c.busy;
+    }
+    s->slices++;
+}
+
+static void count_tcp(struct sim *s)
+{
+    struct result *r = s->result;
+    for (size_t i = 0; i < s->n_conns; i++) {
+        const struct sim_conn *c = &s->conns[i];
+        if (c->job == UINT32_MAX)
+            continue;
+        struct result_job *j = &r->jobs[c->job];
+        for (int k = 0; k < 2; k++) {
+            j->retransmissions += c->end[k].retransmitted;
+            j->timeouts += c->end[k].timeouts;
+        }
+    }
+}
+
+void measure_finish(struct sim *s, ps_t now)
+{
+    struct result *r = s->result;
+    const struct topo *t = s->topo;
+    schedule_close(r, now, s->slices);
+    for (size_t d = 0; d < r->n_links; d++) {
+        struct fabric_counters c;
+        fabric_counters(s->fabric, (int)d, &c);
+        r->links[d].dropped_frames = c.frames_tail_dropped;
+        r->links[d].lost_frames = c.frames_lost;
+        r->links[d].queue_peak = c.queue_peak;
+    }
+    for (size_t b = 0; b < t->n_boxes; b++) {
+        struct fabric_box_counters c;
+        fabric_box_counters(s->fabric, (int)b, &c);
+        r->flooded_unicast += c.flooded_unicast;
+        r->mac_flaps += c.mac_flaps;
+    }
+    count_tcp(s);
+    result_finish(r);
+}

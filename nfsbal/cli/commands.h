@@ -1,0 +1,7 @@
+/* The commands of `nfsbal`: one function and one file each. */
+#ifndef NFSBAL_CLI_COMMANDS_H
+#define NFSBAL_CLI_COMMANDS_H
+
+int command_hash(int argc, char **argv);
+
+#endif

@@ -1,0 +1,20 @@
+#include "emu/cli/cli.h"
+#include "nfsbal/cli/commands.h"
+
+// clang-format off
+static const struct cli_command commands[] = {
+    {"hash", command_hash, "which link does this flow take: one pair, a matrix, a stream or a capture"},
+};
+// clang-format on
+
+int main(int argc, char **argv)
+{
+    static const struct cli_program nfsbal = {
+        .name = "nfsbal",
+        .version = PROJECT_VERSION,
+        .about = "What to do about the links between hosts and their NFS storage.",
+        .commands = commands,
+        .n_commands = sizeof commands / sizeof commands[0],
+    };
+    return cli_main(&nfsbal, argc, argv);
+}

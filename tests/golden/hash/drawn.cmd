@@ -1,0 +1,1 @@
+nfsbal hash -p linux-layer3+4 -n 2 10.50.0.11 10.50.0.201

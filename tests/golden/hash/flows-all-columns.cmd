@@ -1,0 +1,1 @@
+printf "dport\tsport\tproto\tdst\tsrc\tvlan\tfragment\tsmac\tdmac\tethertype\tportid\n2049\t800\ttcp\t10.0.0.20\t10.0.0.10\t\t\t00:50:56:6a:11:01\t00:50:56:6b:22:02\t0x0800\t7\n" | nfsbal hash -p linux-layer3+4 -n 8 --flows -

@@ -1,0 +1,1 @@
+nfsbal hash -p esxi-ip-hash -n 2 --flows - --vlan 3

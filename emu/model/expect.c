@@ -175,7 +175,7 @@ static bool read_metric(struct parser *s, const struct expect_case *c, struct va
     if (!m) {
         const char *near = expect_metric_nearest(name);
         return near ? mistake(s, start, "no metric `%s`; did you mean `%s`?", name, near)
-                    : mistake(s, start, "no metric `%s`; emu-topology(5) lists them", name);
+                    : mistake(s, start, "no metric `%s`; emu-run(1) lists them", name);
     }
     bool selected = *s->p == '[';
     const char *open = s->p;

@@ -280,27 +280,27 @@ void result_free(struct result *r)
     free(r);
 }
 
-static void io_add(struct result_io *read, struct result_io *write, bool is_write, uint64_t operations, uint64_t bytes)
+static void io_add(struct result_io *io, uint64_t operations, uint64_t bytes, unsigned phase)
 {
-    struct result_io *io = is_write ? write : read;
     io->operations += operations;
     io->bytes += bytes;
+    io->phases |= UINT64_C(1) << phase;
 }
 
-static void entity_add(struct result_entity *e, bool write, uint64_t operations, uint64_t bytes)
+static void entity_add(struct result_entity *e, bool write, uint64_t operations, uint64_t bytes, unsigned phase)
 {
-    io_add(&e->read, &e->write, write, operations, bytes);
+    io_add(write ? &e->write : &e->read, operations, bytes, phase);
 }
 
 void result_bytes(struct result *r, size_t job, int vip, int box, bool write, uint64_t operations, uint64_t bytes)
 {
     struct result_job *j = &r->jobs[job];
     const struct topo_mount *m = &r->topo->mounts[j->mount];
-    io_add(&j->read, &j->write, write, operations, bytes);
-    entity_add(&r->datastores[m->datastore], write, operations, bytes);
-    entity_add(&r->hosts[r->entity_of_box[m->host]], write, operations, bytes);
-    entity_add(&r->vips[vip], write, operations, bytes);
-    entity_add(&r->controllers[r->entity_of_box[box]], write, operations, bytes);
+    io_add(write ? &j->write : &j->read, operations, bytes, j->phase);
+    entity_add(&r->datastores[m->datastore], write, operations, bytes, j->phase);
+    entity_add(&r->hosts[r->entity_of_box[m->host]], write, operations, bytes, j->phase);
+    entity_add(&r->vips[vip], write, operations, bytes, j->phase);
+    entity_add(&r->controllers[r->entity_of_box[box]], write, operations, bytes, j->phase);
 }
 
 void result_operation(struct result *r, size_t job, int vip, int box, bool write, uint64_t bytes, ps_t latency)
@@ -337,46 +337,82 @@ void result_note(struct result *r, const char *format, ...)
     r->notes = notes;
 }
 
-static void entities_finish(struct result_entity *e, size_t n, double seconds)
+static double phase_seconds(const struct result *r, unsigned phase)
+{
+    ps_t length = r->n_phases ? r->phases[phase].end - r->phases[phase].start : r->window_end - r->window_start;
+    return (double)length / (double)PS_PER_S;
+}
+
+static void io_finish(const struct result *r, struct result_io *io)
+{
+    double seconds = 0;
+    for (unsigned i = 0; i < (r->n_phases ? r->n_phases : 1); i++)
+        if (io->phases >> i & 1)
+            seconds += phase_seconds(r, i);
+    io->rate = seconds > 0 ? (double)io->bytes / seconds : 0;
+    io->operation_rate = seconds > 0 ? (double)io->operations / seconds : 0;
+}
+
+static void entities_finish(const struct result *r, struct result_entity *e, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        e[i].read.rate = seconds > 0 ? (double)e[i].read.bytes / seconds : 0;
-        e[i].write.rate = seconds > 0 ? (double)e[i].write.bytes / seconds : 0;
+        io_finish(r, &e[i].read);
+        io_finish(r, &e[i].write);
+    }
+}
+
+/* A job had work in its phase even if nothing came of it. */
+static void job_phases(struct result *r, const struct result_job *j)
+{
+    const struct topo_mount *m = &r->topo->mounts[j->mount];
+    enum topo_op op = r->topo->workloads[j->workload].op;
+    if (!result_works(r, m->host))
+        return;
+    struct result_io *reads[] = {&r->datastores[m->datastore].read, &r->hosts[r->entity_of_box[m->host]].read,
+                                 &r->read};
+    struct result_io *writes[] = {&r->datastores[m->datastore].write, &r->hosts[r->entity_of_box[m->host]].write,
+                                  &r->write};
+    for (int i = 0; i < 3; i++) {
+        reads[i]->phases |= (uint64_t)(op != TOPO_WRITE) << j->phase;
+        writes[i]->phases |= (uint64_t)(op != TOPO_READ) << j->phase;
     }
 }
 
 void result_finish(struct result *r)
 {
     const struct topo *t = r->topo;
-    double seconds = (double)(r->window_end - r->window_start) / (double)PS_PER_S;
 
     for (size_t i = 0; i < r->n_jobs; i++) {
         struct result_job *j = &r->jobs[i];
         const struct topo_mount *m = &t->mounts[j->mount];
         struct result_entity *d = &r->datastores[m->datastore], *h = &r->hosts[r->entity_of_box[m->host]];
-        j->read.rate = seconds > 0 ? (double)j->read.bytes / seconds : 0;
-        j->write.rate = seconds > 0 ? (double)j->write.bytes / seconds : 0;
+        io_finish(r, &j->read);
+        io_finish(r, &j->write);
+        job_phases(r, j);
         d->retransmissions += j->retransmissions;
         d->timeouts += j->timeouts;
         h->retransmissions += j->retransmissions;
         h->timeouts += j->timeouts;
         r->retransmissions += j->retransmissions;
         r->timeouts += j->timeouts;
-        io_add(&r->read, &r->write, false, j->read.operations, j->read.bytes);
-        io_add(&r->read, &r->write, true, j->write.operations, j->write.bytes);
+        r->read.operations += j->read.operations;
+        r->read.bytes += j->read.bytes;
+        r->write.operations += j->write.operations;
+        r->write.bytes += j->write.bytes;
     }
-    r->read.rate = seconds > 0 ? (double)r->read.bytes / seconds : 0;
-    r->write.rate = seconds > 0 ? (double)r->write.bytes / seconds : 0;
-    entities_finish(r->datastores, r->n_datastores, seconds);
-    entities_finish(r->hosts, r->n_hosts, seconds);
-    entities_finish(r->vips, r->n_vips, seconds);
-    entities_finish(r->controllers, r->n_controllers, seconds);
+    io_finish(r, &r->read);
+    io_finish(r, &r->write);
+    entities_finish(r, r->datastores, r->n_datastores);
+    entities_finish(r, r->hosts, r->n_hosts);
+    entities_finish(r, r->vips, r->n_vips);
+    entities_finish(r, r->controllers, r->n_controllers);
     for (size_t i = 0; i < r->n_datastores; i++) {
         latency_merge(r->read.latency, r->datastores[i].read.latency);
         latency_merge(r->write.latency, r->datastores[i].write.latency);
     }
     for (size_t i = 0; i < r->n_links; i++) {
         struct result_link *l = &r->links[i];
+        double seconds = phase_seconds(r, l->phase);
         l->utilisation = seconds > 0 && l->rate ? 8.0 * (double)l->bytes / ((double)l->rate * seconds) : 0;
         l->idle = !l->bulk_bytes;
     }

@@ -35,9 +35,17 @@ ps_t result_latency_percentile(const struct result_latency *l, double p);
 /* The same over both together. */
 ps_t result_latency_percentile_of(const struct result_latency *a, const struct result_latency *b, double p);
 
+/* Workloads that follow one another (the default ones: writes, then reads) are measured each in its own phase; most runs
+ * have one. A phase is named by its place. */
+struct result_phase {
+    ps_t start, end; /* of its part of the measuring window */
+};
+enum { RESULT_PHASES_MAX = 64 };
+
 struct result_io {
     uint64_t operations, bytes;     /* that ended in the measuring window */
-    double rate;                    /* bytes/s over the window; by result_finish() */
+    double rate, operation_rate;    /* bytes/s, operations/s over the phases in which it had work; by result_finish() */
+    uint64_t phases;                /* private: bit i: phase i */
     struct result_latency *latency; /* of datastores, hosts and the whole; NULL elsewhere */
 };
 
@@ -49,18 +57,22 @@ struct result_entity { /* a datastore, host, VIP or controller */
 
 struct result_job { /* one mount under one workload, in the order of workloads and their mounts */
     int workload, mount;
+    unsigned phase;
     struct result_io read, write;
     uint64_t retransmissions, timeouts; /* TCP, of its connections, in the whole run; the engine counts them */
     ps_t finished;                      /* when its bytes were done, or -1 */
 };
 
-struct result_link { /* a link direction; counters in the measuring window unless said otherwise */
+struct
+    result_link { /* a link direction; counters in the measuring window (of several phases: in the one where it carried
+                      * the most) unless said otherwise */
     const char *name;
     int linkdir;
     bps_t rate;
     uint64_t frames, bytes; /* that began to leave; bytes on the wire, with preamble, FCS and gap */
     uint64_t bulk_bytes;    /* TCP payload in the direction of the data: towards the NAS on mounts whose jobs write,
                              * towards the host on mounts whose jobs read */
+    unsigned phase;         /* the one that was counted */
     double utilisation;     /* bytes of the rate; by result_finish() */
     uint64_t dropped_frames, lost_frames; /* queue full; random loss and faults. Whole run */
     uint64_t queue_peak;                  /* bytes, whole run */
@@ -88,6 +100,8 @@ struct result {
     uint64_t seed;
     bool network_only, complete;   /* complete false: interrupted, what is known so far */
     ps_t window_start, window_end; /* measuring window: steady state, after the ramp */
+    struct result_phase phases[RESULT_PHASES_MAX];
+    unsigned n_phases; /* 0: one, the window */
     ps_t duration;
     ps_t slice; /* of over_time */
     size_t n_slices;

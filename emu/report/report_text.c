@@ -34,13 +34,11 @@ static void cell_percentile(struct table *t, struct table_row *row, size_t colum
 /* The columns of one direction: MB/s, operations a second, latency. */
 enum { IO_COLUMNS = 5 };
 
-static void cells_io(struct table *t, struct table_row *row, size_t column, const struct result *r,
-                     const struct result_io *io)
+static void cells_io(struct table *t, struct table_row *row, size_t column, const struct result_io *io)
 {
-    double seconds = (double)(r->window_end - r->window_start) / (double)PS_PER_S;
     cell_mbps(t, row, column, io->rate);
-    if (io->operations && seconds > 0)
-        table_cellf(t, row, column + 1, "%.0f", (double)io->operations / seconds);
+    if (io->operations)
+        table_cellf(t, row, column + 1, "%.0f", io->operation_rate);
     else
         table_cell(t, row, column + 1, "-");
     cell_percentile(t, row, column + 2, io->latency, 0.50);
@@ -56,11 +54,11 @@ static void row_entity(struct table *t, const struct result *r, const struct res
     if (vip)
         table_cell(t, row, c++, vip);
     if (r->write.bytes) {
-        cells_io(t, row, c, r, &e->write);
+        cells_io(t, row, c, &e->write);
         c += IO_COLUMNS;
     }
     if (r->read.bytes) {
-        cells_io(t, row, c, r, &e->read);
+        cells_io(t, row, c, &e->read);
         c += IO_COLUMNS;
     }
     table_cellf(t, row, c, "%" PRIu64, e->retransmissions);

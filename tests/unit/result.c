@@ -107,6 +107,28 @@ static void sums(void **state)
     result_free(r);
 }
 
+/* Writes for 2 s, then reads for 1 s: each rate is over its own phase, and a link's use is that of the phase counted. */
+static void phases(void **state)
+{
+    (void)state;
+    struct result *r = result_new(site_new(NULL, TOPO_READ), "train", 1, 0, 5);
+    r->window_start = 1 * PS_PER_S;
+    r->window_end = 5 * PS_PER_S;
+    r->phases[0] = (struct result_phase){1 * PS_PER_S, 3 * PS_PER_S};
+    r->phases[1] = (struct result_phase){4 * PS_PER_S, 5 * PS_PER_S};
+    r->n_phases = 2;
+    result_operation(r, 0, 0, 2, true, 1000, PS_PER_MS);
+    r->jobs[0].phase = 1;
+    result_operation(r, 0, 0, 2, false, 1000, PS_PER_MS);
+    r->links[0].bytes = 125000000;
+    r->links[0].phase = 1;
+    result_finish(r);
+    assert_true(r->vips[0].write.rate == 500 && r->vips[0].read.rate == 1000);
+    assert_true(r->vips[0].read.operation_rate == 1);
+    assert_true(r->links[0].utilisation == 1);
+    result_free(r);
+}
+
 /* Interrupted before the window opened: no rates, no division by zero. */
 static void no_window(void **state)
 {
@@ -136,7 +158,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(percentiles), cmocka_unit_test(one_latency), cmocka_unit_test(sums),
-        cmocka_unit_test(no_window),   cmocka_unit_test(notes),
+        cmocka_unit_test(phases),      cmocka_unit_test(no_window),   cmocka_unit_test(notes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

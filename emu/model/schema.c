@@ -190,7 +190,7 @@ static void check_choice(struct schema_report *r, const struct doc_node *node, c
 {
     const char *known = NULL;
     size_t n = 0;
-    for (const char *const *w = row->words; *w; w++, n++) {
+    for (const char *const *w = row->words; w && *w; w++, n++) {
         if (strcmp(*w, node->text) == 0)
             return;
         known = known ? arena_printf(r->arena, "%s, %s", known, *w) : *w;

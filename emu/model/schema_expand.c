@@ -296,6 +296,7 @@ static struct doc_node *expand(struct expansion *x, struct doc_node *node, const
 struct doc_node *schema_expand(struct doc_node *tree, const struct schema_key *row, struct schema_report *r,
                                size_t *names)
 {
-    struct expansion x = {.report = r, .arena = r->arena, .names = names, .consulted = SIZE_MAX};
+    struct expansion x = {.report = r, .arena = r->arena, .consulted = SIZE_MAX};
+    x.names = names;
     return expand(&x, tree, row, NULL);
 }

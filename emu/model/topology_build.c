@@ -162,7 +162,7 @@ enum topo_origin build_mac(struct build *b, const char *written, const char *ful
 {
     if (written) {
         for (int i = 0; i < 6; i++)
-            mac[i] = (uint8_t)(hex(written[3 * i]) << 4 | hex(written[3 * i + 1]));
+            mac[i] = (uint8_t)(hex(*written) << 4 | hex(written[1])), written += 3;
         return TOPO_GIVEN;
     }
     /* FNV-1a of the name, on to the next number where two names meet in one address. */

@@ -126,13 +126,13 @@ static void connect_mount(struct mounting *m, int index, unsigned wanted, enum t
         own = host->connections_per_ip > p->connections ? host->connections_per_ip - p->connections : 0;
     mount->nconnect = own;
     mount->shares_with = -1;
-    if (own) {
-        p->connections += own;
-        p->owners = arena_grow(m->b->scratch, p->owners, p->n_owners, &p->capacity, sizeof(*p->owners));
-        p->owners[p->n_owners++] = index;
-    } else {
+    if (!own && p->n_owners) {
         mount->shares_with = p->owners[p->turn++ % p->n_owners];
+        return;
     }
+    p->connections += own;
+    p->owners = arena_grow(m->b->scratch, p->owners, p->n_owners, &p->capacity, sizeof(*p->owners));
+    p->owners[p->n_owners++] = index;
 }
 
 /* A server string and what it resolves to. */
@@ -155,9 +155,10 @@ static struct server read_server(struct build *b, const struct topo_datastore *d
 static struct server default_server(struct build *b, const struct topo_datastore *ds, const struct doc_node *doc)
 {
     const struct doc_node *mounted = doc_get(doc, "mounted");
-    const char *word = mounted && mounted->type == DOC_SCALAR ? mounted->text : build_word(mounted, "default");
-    if (word)
-        return read_server(b, ds, word, mounted->type == DOC_SCALAR ? mounted->mark : build_mark(mounted, "default"));
+    if (mounted && mounted->type == DOC_SCALAR)
+        return read_server(b, ds, mounted->text, mounted->mark);
+    if (build_word(mounted, "default"))
+        return read_server(b, ds, build_word(mounted, "default"), build_mark(mounted, "default"));
     struct server s = {ds->server, b->t->exports[ds->export_].path, ds->pin >= 0 ? ds->pin : ds->wish, ds->mark};
     if (!s.string && s.vip >= 0)
         s.string = b->t->vips[s.vip].text;

@@ -31,25 +31,25 @@ static void take_limits(struct build *b, struct topo_node *node, const struct do
  * NFS.ReceiveBufferSize; Linux: tcp_wmem, tcp_rmem and the NFS client's largest transfer. */
 static struct topo_stack stack_of(struct build *b, const struct topo_node *node, const struct doc_node *doc)
 {
-    enum { KIB = 1024, MIB = 1024 * 1024 };
+    const uint64_t kib = 1024, mib = 1024 * kib;
     struct topo_stack s = {.congestion = "cubic",
                            .timestamps = true,
-                           .send_buffer = 4 * MIB,
-                           .receive_buffer = 6 * MIB,
-                           .rsize = MIB,
-                           .wsize = MIB,
+                           .send_buffer = 4 * mib,
+                           .receive_buffer = 6 * mib,
+                           .rsize = mib,
+                           .wsize = mib,
                            .stable = false};
     if (node->kind == TOPO_ESXI) {
         s.congestion = "reno";
-        s.send_buffer = 264 * KIB;
-        s.receive_buffer = 256 * KIB;
-        s.rsize = s.wsize = 64 * KIB;
+        s.send_buffer = 264 * kib;
+        s.receive_buffer = 256 * kib;
+        s.rsize = s.wsize = 64 * kib;
         s.stable = true;
         for (size_t i = 0; i < node->n_limits; i++) {
             if (strcmp(node->limits[i].name, "NFS.SendBufferSize") == 0)
-                s.send_buffer = (uint64_t)node->limits[i].value * KIB;
+                s.send_buffer = (uint64_t)node->limits[i].value * kib;
             else if (strcmp(node->limits[i].name, "NFS.ReceiveBufferSize") == 0)
-                s.receive_buffer = (uint64_t)node->limits[i].value * KIB;
+                s.receive_buffer = (uint64_t)node->limits[i].value * kib;
         }
     }
     const struct doc_node *tcp = doc_get(doc, "tcp"), *nfs = doc_get(doc, "nfs");

@@ -8,7 +8,7 @@
 
 /* What stands in docs/topology.md as the defaults of a cable. */
 #define DELAY_DEFAULT  (5 * PS_PER_US)
-#define BUFFER_DEFAULT (512 * 1024)
+#define BUFFER_DEFAULT UINT64_C(524288)
 
 /* Adds a port once; returns its place among the raw ports. */
 static int add_port(struct build *b, int box, const char *name, struct diag_mark mark, const char *mac)

@@ -2,6 +2,7 @@
  * itself gets a team of its own, so that every interface rides on exactly one team. */
 #include "emu/model/topology_build.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A new team with nothing but its place. The name is "NODE:TEAM" or "NODE:CONTROLLER.TEAM" in the table of teams. */
@@ -123,6 +124,11 @@ static bool among(const int *ports, size_t n, int port)
     return false;
 }
 
+static bool is_policy(const struct topo_teaming *teaming, const char *name)
+{
+    return teaming->policy.policy && strcmp(teaming->policy.policy->name, name) == 0;
+}
+
 /* What a vSwitch or a port group says about teaming, over what `teaming` holds already. */
 static void take_teaming(struct build *b, const struct topo_team *team, const struct doc_node *map,
                          struct topo_teaming *teaming)
@@ -154,14 +160,12 @@ static void take_teaming(struct build *b, const struct topo_team *team, const st
                          b->t->ports[port].full);
     }
     teaming->failback = build_bool(map, "failback", teaming->failback);
+    char problem[160];
+    if (!teaming->failback && is_policy(teaming, "esxi-explicit"))
+        hash_selector_set(&teaming->policy, "failback", "no", problem, sizeof(problem));
     teaming->notify = build_bool(map, "notify", teaming->notify);
     if (detection)
         teaming->detect = strcmp(detection, "beacon") == 0 ? TOPO_DETECT_BEACON : TOPO_DETECT_LINK;
-}
-
-static bool is_policy(const struct topo_teaming *teaming, const char *name)
-{
-    return teaming->policy.policy && strcmp(teaming->policy.policy->name, name) == 0;
 }
 
 static enum topo_lag_mode mode_of(const struct doc_node *lag)
@@ -233,6 +237,31 @@ static void take_generation(struct build *b, struct topo_team *team, const struc
         team->teaming.policy_origin = TOPO_ASSUMED;
 }
 
+/* Modes that need no transmit hash of their own. */
+static const char *policy_of_mode(const char *mode)
+{
+    return strcmp(mode, "active-backup") == 0 ? "linux-active-backup"
+           : strcmp(mode, "balance-tlb") == 0 ? "linux-tlb"
+                                              : "linux-alb";
+}
+
+/* `primary:` of an active-backup bond: its place among the members is a setting of the policy. */
+static void take_primary(struct build *b, struct topo_team *team, const char *mode, const struct doc_node *primary)
+{
+    char place[24], problem[160];
+    int port = port_of(b, team->box, primary);
+    size_t i = 0;
+    while (i < team->n_ports && team->ports[i] != port)
+        i++;
+    snprintf(place, sizeof(place), "%zu", i);
+    if (strcmp(mode, "active-backup") != 0)
+        schema_error(b->report, primary->mark, NULL, "`primary` belongs to mode active-backup");
+    else if (port >= 0 && i == team->n_ports)
+        schema_error(b->report, primary->mark, NULL, "`%s` is no member of `%s`", primary->text, team->name);
+    else if (port >= 0 && !hash_selector_set(&team->teaming.policy, "primary", place, problem, sizeof(problem)))
+        schema_error(b->report, primary->mark, NULL, "%s", problem);
+}
+
 static void add_bond(struct build *b, int box, const struct doc_pair *pair, const char *kernel)
 {
     const struct doc_node *bond = pair->value;
@@ -245,32 +274,12 @@ static void add_bond(struct build *b, int box, const struct doc_pair *pair, cons
         take_generation(b, team, bond, kernel);
     } else if (doc_get(bond, "hash")) {
         schema_error(b->report, build_mark(bond, "hash"), NULL, "mode %s has no transmit hash", mode);
-    } else if (strcmp(mode, "active-backup") == 0) {
-        take_policy(b, &team->teaming, bond, "hash", "linux", "esxi-explicit");
     } else {
-        take_policy(b, &team->teaming, bond, "hash", "linux", "linux-alb");
-    }
-    if (!hashed)
+        take_policy(b, &team->teaming, bond, "hash", "linux", policy_of_mode(mode));
         team->teaming.policy_origin = TOPO_DERIVED; /* the mode says it */
-    if (strcmp(mode, "active-backup") == 0 && team->n_ports) {
-        const struct doc_node *primary = doc_get(bond, "primary");
-        int first = primary ? port_of(b, box, primary) : team->ports[0];
-        int *order = arena_alloc(b->arena, (team->n_ports + 1) * sizeof(*order));
-        size_t n = 1;
-        order[0] = first;
-        for (size_t i = 0; i < team->n_ports; i++)
-            if (team->ports[i] != first)
-                order[n++] = team->ports[i];
-        if (n > team->n_ports) {
-            if (first >= 0)
-                schema_error(b->report, primary->mark, NULL, "`%s` is no member of `%s`", primary->text, pair->key);
-            n = team->n_ports;
-        }
-        team->teaming.active = order;
-        team->teaming.n_active = 1;
-        team->teaming.standby = order + 1;
-        team->teaming.n_standby = n - 1;
     }
+    if (doc_get(bond, "primary"))
+        take_primary(b, team, mode, doc_get(bond, "primary"));
     team->mode = strcmp(mode, "802.3ad") == 0       ? TOPO_LAG_LACP
                  : strcmp(mode, "balance-xor") == 0 ? TOPO_LAG_STATIC
                                                     : TOPO_LAG_NONE;

@@ -130,16 +130,18 @@ static unsigned explicit_choose(const struct hash_selector *sel, const struct ha
     return members->usable ? members->order[0] : members->active;
 }
 
-#define LACP(canonical, api, fields, text)                                                                           \
+#define LACP_ROW(canonical, names, fields, text)                                                                     \
     {                                                                                                                \
-        .name = "esxi-lacp-" canonical, .aliases = HASH_NAMES("esxi-lacp-" api, api), .prefix = "esxi",              \
-        .vendor = "VMware", .summary = "vDS LACP: " text,                                                            \
-        .rule = "stand-in: xor of the fields folded to 32 bits, mod n",                                              \
+        .name = "esxi-lacp-" canonical, .aliases = names, .prefix = "esxi", .vendor = "VMware",                      \
+        .summary = "vDS LACP: " text, .rule = "stand-in: xor of the fields folded to 32 bits, mod n",                \
         .source = "vSphere Web Services API 8.0, LacpLoadBalanceAlgorithm",                                          \
         .caveat = "VMware documents the fields, not how they become an index", .reads = (fields),                    \
         .status = HASH_APPROXIMATE, .reduction = HASH_REDUCE_MOD, .failure = HASH_FAIL_COMPACT, .variant = (fields), \
         .value = lacp,                                                                                               \
     }
+/* Also under the name that the API gives it. */
+#define LACP(canonical, api, fields, text) \
+    LACP_ROW(canonical, HASH_NAMES("esxi-lacp-" api, "lacp-" api, api), fields, text)
 
 static const struct hash_policy policies[] = {
     {
@@ -244,7 +246,7 @@ static const struct hash_policy policies[] = {
     LACP("dst-ip", "destIp", HASH_READS_DST_IP, "destination IP"),
     LACP("src-ip", "srcIp", HASH_READS_SRC_IP, "source IP"),
     LACP("src-dst-ip", "srcDestIp", HASH_READS_IPS, "source and destination IP"),
-    LACP("vlan", "vlan", HASH_READS_VLAN, "VLAN"),
+    LACP_ROW("vlan", NULL, HASH_READS_VLAN, "VLAN"),
     LACP("src-port-id", "srcPortId", HASH_READS_PORT_ID, "source virtual port"),
 };
 

@@ -3,8 +3,8 @@
  * Theory of operation. Members have shares w1 .. wn of the draws. Let B_i(m) be the probability that, of m flows that fell on the first i members, none of these has more
  * than k (or fewer than a least number). Given m, the part on member i is binomial with p = w_i / (w_1 + .. + w_i), so B_i follows from B_i-1 by
  * one sum over that binomial; everything stays between 0 and 1, nothing overflows. B_n(flows) is P(busiest <= k), and the expectation of the busiest is the sum of 1 -
- * P over k. The cost grows as n * flows * k per k, so beyond EXACT_FLOWS members are taken as independent instead: they are not, they repel each other, which makes
- * the sum a lower bound. No function of <math.h> is needed.
+ * P over k. The cost grows as n * flows * k per k, so beyond EXACT_FLOWS members are taken as independent Poisson numbers instead: the largest of these exceeds its mean as
+ * the largest of the true ones does, because the common part that makes them too noisy shifts all of them alike. The tests hold the two against each other. No function of <math.h> is needed.
  */
 #include "hashes/range.h"
 
@@ -125,63 +125,60 @@ static double busiest_exactly(const struct shares *s, unsigned flows)
     return expected;
 }
 
-/* A binomial distribution that is stepped through from its lowest noticeable value. */
-struct binomial {
-    double odds;
+/* A Poisson distribution that is stepped through from its lowest noticeable value. */
+struct poisson {
+    double mean;
     double pmf, cdf;
-    unsigned flows, k;
+    unsigned k;
 };
 
-static void binomial_start(struct binomial *b, unsigned flows, double p)
+static void poisson_start(struct poisson *p, double mean)
 {
     const double tiny = 1e-18;
-    const unsigned mode = (unsigned)((flows + 1.0) * p);
+    const unsigned mode = (unsigned)mean;
     double u = 1, sum = 1, lowest;
     unsigned k;
 
-    b->odds = p / (1 - p);
-    b->flows = flows;
-    for (k = mode; k < flows && u > tiny; k++) {
-        u *= b->odds * (flows - k) / (k + 1);
+    for (k = mode; u > tiny; k++) {
+        u *= mean / (k + 1);
         sum += u;
     }
     u = lowest = 1;
     for (k = mode; k > 0 && u > tiny; k--) {
-        u *= k / (b->odds * (flows - k + 1));
+        u *= k / mean;
         sum += u;
         lowest = u;
     }
-    b->k = k;
-    b->pmf = b->cdf = lowest / sum;
+    *p = (struct poisson){mean, lowest / sum, lowest / sum, k};
 }
 
-static void binomial_step(struct binomial *b)
+static void poisson_step(struct poisson *p)
 {
-    b->pmf *= b->odds * (b->flows - b->k) / (b->k + 1);
-    b->k++;
-    b->cdf += b->pmf;
+    p->k++;
+    p->pmf *= p->mean / p->k;
+    p->cdf += p->pmf;
 }
 
-static double busiest_as_independent(const struct shares *s, unsigned flows)
+static double busiest_by_poisson(const struct shares *s, unsigned flows)
 {
-    struct binomial b[HASH_MEMBERS_MAX];
+    struct poisson p[HASH_MEMBERS_MAX];
     unsigned k = 0;
     double expected;
 
     if (s->n == 1)
         return flows;
     for (unsigned i = 0; i < s->n; i++) {
-        binomial_start(&b[i], flows, s->w[i]);
-        if (b[i].k > k)
-            k = b[i].k;
+        poisson_start(&p[i], flows * s->w[i]);
+        if (p[i].k > k)
+            k = p[i].k;
     }
     for (expected = k; k < flows; k++) {
         double within = 1;
 
         for (unsigned i = 0; i < s->n; i++) {
-            while (b[i].k < k)
-                binomial_step(&b[i]);
-            within *= b[i].cdf < 1 ? b[i].cdf : 1;
+            while (p[i].k < k)
+                poisson_step(&p[i]);
+            within *= p[i].cdf < 1 ? p[i].cdf : 1;
         }
         if (within > 1 - 1e-12)
             break;
@@ -220,7 +217,7 @@ bool hash_range(const struct hash_selector *sel, unsigned n, unsigned flows, str
         out->expected_busiest = busiest_exactly(&s, flows);
         out->chance_idle = s.n < n ? 1 : 1 - all_between(&s, flows, 1, flows);
     } else {
-        out->expected_busiest = busiest_as_independent(&s, flows);
+        out->expected_busiest = busiest_by_poisson(&s, flows);
         if (out->chance_idle > 1)
             out->chance_idle = 1;
     }

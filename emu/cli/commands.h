@@ -3,6 +3,7 @@
 #ifndef EMU_CLI_COMMANDS_H
 #define EMU_CLI_COMMANDS_H
 
+int cmd_check(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 
 #endif

@@ -3,6 +3,7 @@
 
 // clang-format off
 static const struct cli_command commands[] = {
+    {"check", cmd_check, "check a topology file, and the network that it describes"},
     {"compare", cmd_compare, "lay two results side by side"},
 };
 // clang-format on

@@ -98,6 +98,12 @@ void path_shares(const struct topo *t, const struct path_state *state, const str
 /* The interface of controller `box` that would carry the VIP (its home's, or the partner's like it); -1 if none. */
 int path_vip_iface(const struct topo *t, int vip, int box);
 
+/* A switch port and a tag (0: none): the VLAN into which a frame comes (0: the one untagged network), the tag with which a
+ * frame of that VLAN leaves. False when the port drops it. */
+bool path_vlan_in(const struct topo *t, int port, uint16_t tag, uint16_t *vlan);
+bool path_vlan_out(const struct topo *t, int port, uint16_t vlan, uint16_t *tag);
+void path_vlan_words(const struct topo *t, int port, char *out, size_t size); /* "trunk of 50,60, native 1" */
+
 /* Largest NFS payload rate of a flow on an idle link of `rate`: bytes/s after Ethernet (preamble, gap, FCS, VLAN tag), IP,
  * TCP (timestamps or not) and, for operations of `block` bytes, RPC and NFS headers; block 0: TCP payload.
  * rate/8 * (mtu-40-12ts)/(mtu+38+4vlan) * block/(block+headers); docs/model.md. */

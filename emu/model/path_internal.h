@@ -66,11 +66,7 @@ void path_only(const struct topo *t, struct path_hop *hop, int port, enum path_v
  * of the hop. TEAM_NO_PORT, or TEAM_NO_INDEX when it isn't known. */
 int path_learned(struct path_walk *w, const struct path_cursor *c, struct path_hop *hop);
 
-/* path_switch.c */
-bool path_vlan_in(const struct topo *t, int port, uint16_t tag, uint16_t *vlan);
-bool path_vlan_out(const struct topo *t, int port, uint16_t vlan, uint16_t *tag);
-void path_vlan_words(const struct topo *t, int port, char *out, size_t size);
-/* The hop of a switch. */
+/* path_switch.c: the hop of a switch. */
 bool path_forward(struct path_walk *w, const struct path_cursor *c, struct path_hop *hop);
 
 #endif

@@ -222,6 +222,8 @@ static const struct schema_key limit_keys[] = {
     {.name = "NFS.MaxVolumes", .shape = SCHEMA_ONE, .value = SCHEMA_INTEGER, .min = 1, .max = 256, .help = "NFS 3 datastores that can be mounted"},
     {.name = "NFS41.MaxVolumes", .shape = SCHEMA_ONE, .value = SCHEMA_INTEGER, .min = 1, .max = 256, .help = "NFS 4.1 datastores that can be mounted"},
     {.name = "SunRPC.MaxConnPerIP", .shape = SCHEMA_ONE, .value = SCHEMA_INTEGER, .min = 1, .max = 128, .help = "TCP connections to one server address; further mounts share them"},
+    {.name = "NFS.MaxConnectionsPerDatastore", .shape = SCHEMA_ONE, .value = SCHEMA_INTEGER, .min = 1, .max = 8, .help = "highest nconnect of an NFS 3 datastore; 4"},
+    {.name = "NFS41.MaxNConnectConns", .shape = SCHEMA_ONE, .value = SCHEMA_INTEGER, .min = 1, .max = 8, .help = "highest nconnect of an NFS 4.1 datastore; 4"},
     {.name = "NFS.SendBufferSize", .shape = SCHEMA_ONE, .value = SCHEMA_INTEGER, .min = 32, .max = 2048, .help = "KiB of the socket's send buffer"},
     {.name = "NFS.ReceiveBufferSize", .shape = SCHEMA_ONE, .value = SCHEMA_INTEGER, .min = 64, .max = 2048, .help = "KiB of the socket's receive buffer"},
     END};
@@ -285,7 +287,7 @@ static const struct schema_key datastore_keys[] = {
     {.name = "pin", .shape = SCHEMA_ONE, .help = "VIP that a plan must keep"},
     {.name = "vip", .shape = SCHEMA_ONE, .help = "VIP that a new site wants"},
     {.name = "nfs", .shape = SCHEMA_ONE, .value = SCHEMA_CHOICE, .words = nfs_versions, .help = "3"},
-    {.name = "nconnect", .shape = SCHEMA_ONE, .value = SCHEMA_INTEGER, .min = 1, .max = 16, .help = "TCP connections; 1"},
+    {.name = "nconnect", .shape = SCHEMA_ONE | SCHEMA_NAMED, .names = SCHEMA_NAME, .value = SCHEMA_INTEGER, .min = 1, .max = 16, .help = "TCP connections; 1; or {default: N, HOST: N}"},
     {.name = "identity", .shape = SCHEMA_ONE, .value = SCHEMA_CHOICE, .words = identities, .help = "cluster: one server string on all hosts; per-host: each its own"},
     {.name = "weight", .shape = SCHEMA_ONE | SCHEMA_MAP, .value = SCHEMA_WEIGHT, .keys = weight_keys, .help = "share of the load, or bytes per second; 1"},
     {.name = "exclusive", .shape = SCHEMA_ONE, .value = SCHEMA_BOOL, .help = "shares no link with another datastore; false"},

@@ -16,6 +16,17 @@ void topo_free(struct topo *t)
 
 const char *topo_linkdir_name(const struct topo *t, int linkdir) { return t->linkdir_names[linkdir]; }
 
+unsigned topo_connections_per_ip(const struct topo_node *node, bool *given)
+{
+    for (size_t i = 0; i < node->n_limits; i++)
+        if (strcmp(node->limits[i].name, "SunRPC.MaxConnPerIP") == 0) {
+            *given = true;
+            return (unsigned)node->limits[i].value;
+        }
+    *given = false;
+    return node->version && strtol(node->version, NULL, 10) < 7 ? 4 : 32;
+}
+
 int topo_find_box(const struct topo *t, const char *name)
 {
     for (size_t i = 0; i < t->n_boxes; i++)

@@ -218,7 +218,7 @@ struct topo_datastore {
     int export_;
     enum topo_nfs nfs;
     const char *server;               /* `server:` a name of its own, or NULL */
-    unsigned nconnect;                /* 1 */
+    unsigned nconnect;                /* 1; of hosts that say nothing else */
     bool per_host;                    /* identity: per-host */
     double weight_read, weight_write; /* shares (1), or bytes/s when weight_is_rate */
     bool weight_given, weight_is_rate;
@@ -241,6 +241,7 @@ struct topo_mount {
     int iface;                     /* of the host; -1: no route */
     enum topo_origin iface_origin; /* ASSUMED: several interfaces in that subnet */
     int gateway_iface;             /* router's iface on the host's side for a routed VIP, or -1 */
+    unsigned asked;                /* nconnect as this host asks for it */
     unsigned nconnect;             /* connections of its own; 0: shares those of an earlier mount */
     int shares_with;               /* mount whose connections it uses, or -1 */
     const int *vips;               /* NFS 4.1 `servers:`, session trunking; NULL otherwise */
@@ -361,6 +362,9 @@ static inline int topo_port_out(const struct topo *t, int port)
 {
     return t->ports[port].link < 0 ? -1 : 2 * t->ports[port].link + t->ports[port].end;
 }
+
+/* SunRPC.MaxConnPerIP of an ESXi host; where the file gives none, 4 in releases before 7.0, 32 from then on. */
+unsigned topo_connections_per_ip(const struct topo_node *node, bool *given);
 
 int topo_find_box(const struct topo *t, const char *name);  /* "esx1", "fs7500:ctl1"; -1 */
 int topo_find_port(const struct topo *t, const char *full); /* "esx1:vmnic2"; -1 */

@@ -207,16 +207,24 @@ static bool *hosts_of(struct build *b, const struct doc_node *list, size_t *n)
     return wanted;
 }
 
-static void check_hosts_of_map(struct build *b, const struct doc_node *mounted, const bool *wanted)
+/* A map by host names only hosts that mount the datastore. */
+static void check_hosts_of_map(struct build *b, const struct doc_node *map, const bool *wanted)
 {
-    for (size_t i = 0; mounted && mounted->type == DOC_MAP && i < mounted->count; i++) {
-        const struct doc_pair *pair = &mounted->pairs[i];
+    for (size_t i = 0; map && map->type == DOC_MAP && i < map->count; i++) {
+        const struct doc_pair *pair = &map->pairs[i];
         if (strcmp(pair->key, "default") == 0)
             continue;
         int box = name_table_find(&b->boxes, pair->key);
         if (box < 0 || !wanted[box])
             build_dangling(b, pair->mark, "host that mounts this", pair->key, &b->boxes);
     }
+}
+
+/* `nconnect:` is a number, or a map of hosts with a default. */
+static unsigned connections_asked(const struct doc_node *datastore, const char *host, unsigned usual)
+{
+    const struct doc_node *map = doc_get(datastore, "nconnect");
+    return map && map->type == DOC_MAP ? (unsigned)build_integer(map, host, usual) : usual;
 }
 
 static void add_mounts(struct mounting *m, int index, const struct doc_node *doc)
@@ -228,6 +236,7 @@ static void add_mounts(struct mounting *m, int index, const struct doc_node *doc
     size_t n;
     bool *wanted = hosts_of(b, doc_get(doc, "hosts"), &n);
     check_hosts_of_map(b, mounted, wanted);
+    check_hosts_of_map(b, doc_get(doc, "nconnect"), wanted);
     struct server usual = default_server(b, ds, doc);
     const int *vips = NULL;
     size_t n_vips = 0;
@@ -264,7 +273,8 @@ static void add_mounts(struct mounting *m, int index, const struct doc_node *doc
         if (s.vip < 0)
             continue;
         route(m, mount);
-        connect_mount(m, (int)t->n_mounts - 1, ds->nconnect, ds->nfs);
+        mount->asked = connections_asked(doc, t->boxes[i].name, ds->nconnect);
+        connect_mount(m, (int)t->n_mounts - 1, mount->asked, ds->nfs);
         ds->n_mounts++;
     }
 }
@@ -306,7 +316,7 @@ static void add_datastore(struct mounting *m, const struct doc_pair *pair)
 {
     struct build *b = m->b;
     struct topo *t = b->t;
-    const struct doc_node *doc = pair->value, *holds = doc_get(doc, "holds");
+    const struct doc_node *doc = pair->value, *holds = doc_get(doc, "holds"), *nconnect = doc_get(doc, "nconnect");
     const char *nfs = build_word(doc, "nfs"), *identity = build_word(doc, "identity");
     struct topo_datastore *ds = &t->datastores[t->n_datastores];
     *ds = (struct topo_datastore){.name = build_string(b, pair->key),
@@ -314,7 +324,9 @@ static void add_datastore(struct mounting *m, const struct doc_pair *pair)
                                          : strcmp(nfs, "4.1") == 0     ? TOPO_NFS41
                                                                        : TOPO_NFS42,
                                   .server = build_text(b, doc, "server"),
-                                  .nconnect = (unsigned)build_integer(doc, "nconnect", 1),
+                                  .nconnect = nconnect && nconnect->type == DOC_MAP
+                                                  ? (unsigned)build_integer(nconnect, "default", 1)
+                                                  : (unsigned)build_integer(doc, "nconnect", 1),
                                   .per_host = identity && strcmp(identity, "per-host") == 0,
                                   .exclusive = build_bool(doc, "exclusive", false),
                                   .apart = build_text(b, doc, "apart"),
@@ -339,22 +351,14 @@ static void add_datastore(struct mounting *m, const struct doc_pair *pair)
     add_mounts(m, (int)t->n_datastores - 1, doc);
 }
 
-/* SunRPC.MaxConnPerIP where the file gives none: 4 in older releases, 32 from 7.0 on. */
-static unsigned connections_per_ip(const struct topo_node *node)
-{
-    for (size_t i = 0; i < node->n_limits; i++)
-        if (strcmp(node->limits[i].name, "SunRPC.MaxConnPerIP") == 0)
-            return (unsigned)node->limits[i].value;
-    return node->version && strtol(node->version, NULL, 10) < 7 ? 4 : 32;
-}
-
 static void know_hosts(struct mounting *m)
 {
     const struct topo *t = m->b->t;
     for (size_t i = 0; i < t->n_boxes; i++) {
         const struct topo_node *node = &t->nodes[t->boxes[i].node];
+        bool given;
         m->hosts[i].shares = node->kind == TOPO_LINUX;
-        m->hosts[i].connections_per_ip = node->kind == TOPO_ESXI ? connections_per_ip(node) : 0;
+        m->hosts[i].connections_per_ip = node->kind == TOPO_ESXI ? topo_connections_per_ip(node, &given) : 0;
     }
     for (size_t i = 0; i < t->n_ifaces; i++) {
         struct host *host = &m->hosts[t->ifaces[i].box];

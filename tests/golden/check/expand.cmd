@@ -1,0 +1,1 @@
+emu check --expand --case bad tests/golden/check/rules/vip-collision.yaml

@@ -1,0 +1,2 @@
+emu check --json --case bad tests/golden/check/rules/vip-collision.yaml
+emu check --list --json | head -5

@@ -1,0 +1,1 @@
+emu check topologies/examples/plant-b.yaml

@@ -255,6 +255,9 @@ struct result *result_new(struct topo *t, const char *engine, uint64_t seed, ps_
         result_free(r);
         return NULL;
     }
+    for (size_t w = 0; w < t->n_workloads; w++)
+        if (t->workloads[w].synthetic)
+            result_note(r, "no `workloads:` in the file: every datastore is kept busy, with writes, then with reads");
     return r;
 }
 

@@ -6,7 +6,7 @@
  *
  * An engine fills it so: result_new(), the window, then result_operation() (or result_bytes()) for what ends within the
  * window, the counters of links and jobs directly, and result_finish() once at the end, also after an interruption.
- * result_trace_paths() adds what the path function says.
+ * result_trace_paths(), once, adds what the path function says.
  */
 #ifndef EMU_MODEL_RESULT_H
 #define EMU_MODEL_RESULT_H
@@ -63,9 +63,9 @@ struct result_job { /* one mount under one workload, in the order of workloads a
     ps_t finished;                      /* when its bytes were done, or -1 */
 };
 
-struct
-    result_link { /* a link direction; counters in the measuring window (of several phases: in the one where it carried
-                      * the most) unless said otherwise */
+/* A link direction. Counters are of the measuring window (of several phases: of the one where it carried the most) unless
+ * said otherwise. */
+struct result_link {
     const char *name;
     int linkdir;
     bps_t rate;

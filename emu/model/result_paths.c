@@ -3,7 +3,9 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "emu/model/path.h"
 #include "emu/model/topology.h"
@@ -117,6 +119,28 @@ static int trace(struct trace *tr, const struct flow *flow, bool write)
     return 0;
 }
 
+/* How sure the choices of links are, where not all are certain. */
+static void note_labels(struct result *r)
+{
+    const char *labels[16];
+    size_t count[16] = {0}, n = 0;
+    char text[200] = "";
+    for (size_t i = 0; i < r->n_paths; i++) {
+        size_t l = 0;
+        while (l < n && strcmp(labels[l], r->paths[i].label))
+            l++;
+        if (l == n && n < sizeof labels / sizeof labels[0])
+            labels[n++] = r->paths[i].label;
+        if (l < n)
+            count[l]++;
+    }
+    if (!n || (n == 1 && !strcmp(labels[0], hash_status_name(HASH_EXACT))))
+        return;
+    for (size_t l = 0, used = 0; l < n && used < sizeof text; l++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu %s", l ? ", " : "", count[l], labels[l]);
+    result_note(r, "how sure the paths of %zu flows are: %s; `emu path` says why", r->n_paths, text);
+}
+
 int result_trace_paths(struct result *r)
 {
     struct trace tr = {.r = r,
@@ -137,5 +161,7 @@ int result_trace_paths(struct result *r)
     free(ops);
     free(tr.share);
     free(tr.touched);
+    if (!rc)
+        note_labels(r);
     return rc;
 }

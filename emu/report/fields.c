@@ -39,6 +39,21 @@ static void put_io(struct report_sink *s, const char *key, const struct result_i
     s->end(s);
 }
 
+/* The parts of the window in which workloads that follow one another are measured; one when all run at once. */
+static void put_phases(struct report_sink *s, const struct result *r)
+{
+    const struct result_phase whole = {r->window_start, r->window_end};
+    s->begin(s, "phases", true, false);
+    for (unsigned i = 0; i < (r->n_phases ? r->n_phases : 1); i++) {
+        const struct result_phase *p = r->n_phases ? &r->phases[i] : &whole;
+        s->begin(s, NULL, false, true);
+        s->real(s, "start", seconds(p->start));
+        s->real(s, "end", seconds(p->end));
+        s->end(s);
+    }
+    s->end(s);
+}
+
 /* `tcp`: with what the connections met, which VIPs and controllers don't have. */
 static void put_entities(struct report_sink *s, const char *key, const struct result_entity *e, size_t n, bool tcp)
 {
@@ -86,6 +101,7 @@ static void put_link(struct report_sink *s, const struct result *r, const struct
     s->name(s, "name", l->name);
     s->real(s, "rate", (double)l->rate / 8);
     s->real(s, "utilisation", l->utilisation);
+    s->count(s, "phase", l->phase);
     s->truth(s, "idle", l->idle);
     s->count(s, "flows_write", l->flows_write);
     s->count(s, "flows_read", l->flows_read);
@@ -155,6 +171,7 @@ static void put_case(struct report_sink *s, const struct result *r)
     s->real(s, "window_end", seconds(r->window_end));
     s->real(s, "duration", seconds(r->duration));
     s->real(s, "slice", r->n_slices ? seconds(r->slice) : nan(""));
+    put_phases(s, r);
     put_io(s, "write", &r->write);
     put_io(s, "read", &r->read);
     s->count(s, "retransmissions", r->retransmissions);

@@ -36,31 +36,79 @@ static void cell_bar(struct table *t, struct table_row *row, size_t column, doub
     table_cell(t, row, column, bar);
 }
 
+/* Busiest slice of the run. */
+static double peak(const struct result *r, const struct result_link *l)
+{
+    float most = 0;
+    for (size_t i = 0; l->over_time && i < r->n_slices; i++)
+        most = l->over_time[i] > most ? l->over_time[i] : most;
+    return (double)most;
+}
+
+/* What is only shown where there is something to show. */
+struct extras {
+    bool peaks, lost;
+};
+
+static struct extras find_extras(const struct result *r)
+{
+    struct extras e = {false, false};
+    for (size_t d = 0; d < r->n_links; d++) {
+        e.peaks |= peak(r, &r->links[d]) > r->links[d].utilisation + 0.1;
+        e.lost |= r->links[d].lost_frames > 0;
+    }
+    return e;
+}
+
+/* Flows, load and peak of one direction; returns the next column. */
+static size_t cells_direction(struct table *t, struct table_row *row, size_t column, const struct result *r,
+                              const struct result_link *l, struct extras extras)
+{
+    cell_flows(t, row, column++, l);
+    cell_load(t, row, column++, l);
+    if (extras.peaks && l->frames)
+        table_cellf(t, row, column, "%.1f %%", peak(r, l) * 100);
+    return column + extras.peaks;
+}
+
+static struct table *links_table(struct extras extras)
+{
+    struct table_column columns[11] = {{"link A - B", TABLE_LEFT}, {"rate", TABLE_RIGHT}};
+    static const char *const titles[2][3] = {{"flows A>B", "load A>B", "peak A>B"},
+                                             {"flows B>A", "load B>A", "peak B>A"}};
+    size_t n = 2;
+    for (int direction = 0; direction < 2; direction++)
+        for (int i = 0; i < (extras.peaks ? 3 : 2); i++)
+            columns[n++] = (struct table_column){titles[direction][i], TABLE_RIGHT};
+    columns[n++] = (struct table_column){"dropped", TABLE_RIGHT};
+    if (extras.lost)
+        columns[n++] = (struct table_column){"lost", TABLE_RIGHT};
+    columns[n++] = (struct table_column){"busier direction", TABLE_LEFT};
+    return table_new(columns, n);
+}
+
 static int print_links(const struct result *r, FILE *out)
 {
-    static const struct table_column columns[] = {
-        {"link A - B", TABLE_LEFT}, {"rate", TABLE_RIGHT},      {"flows A>B", TABLE_RIGHT},
-        {"load A>B", TABLE_RIGHT},  {"flows B>A", TABLE_RIGHT}, {"load B>A", TABLE_RIGHT},
-        {"dropped", TABLE_RIGHT},   {"lost", TABLE_RIGHT},      {"busier direction", TABLE_LEFT}};
     const struct topo *topo = r->topo;
-    struct table *t = table_new(columns, sizeof columns / sizeof columns[0]);
+    struct extras extras = find_extras(r);
+    struct table *t = links_table(extras);
     for (size_t l = 0; l < topo->n_links; l++) {
         const struct result_link *there = &r->links[2 * l], *back = there + 1;
         struct table_row *row = table_row(t, NULL);
+        size_t c = 2;
         char rate[32];
         table_cellf(t, row, 0, "%s - %s", topo->ports[topo->links[l].port[0]].full,
                     topo->ports[topo->links[l].port[1]].full);
         table_cell(t, row, 1, unit_print_rate(rate, sizeof rate, there->rate));
-        cell_flows(t, row, 2, there);
-        cell_load(t, row, 3, there);
-        cell_flows(t, row, 4, back);
-        cell_load(t, row, 5, back);
-        table_cellf(t, row, 6, "%" PRIu64, there->dropped_frames + back->dropped_frames);
-        table_cellf(t, row, 7, "%" PRIu64, there->lost_frames + back->lost_frames);
+        c = cells_direction(t, row, c, r, there, extras);
+        c = cells_direction(t, row, c, r, back, extras);
+        table_cellf(t, row, c++, "%" PRIu64, there->dropped_frames + back->dropped_frames);
+        if (extras.lost)
+            table_cellf(t, row, c++, "%" PRIu64, there->lost_frames + back->lost_frames);
         if (there->idle && back->idle)
-            table_cell(t, row, 8, "idle");
+            table_cell(t, row, c, "idle");
         else
-            cell_bar(t, row, 8, there->utilisation > back->utilisation ? there->utilisation : back->utilisation);
+            cell_bar(t, row, c, there->utilisation > back->utilisation ? there->utilisation : back->utilisation);
     }
     int rc = table_print(t, out, TABLE_TEXT, 1);
     table_free(t);
@@ -85,8 +133,13 @@ static const char *rule(const struct topo_team *team, bool receives)
     return team->teaming.policy.policy ? team->teaming.policy.policy->name : "-";
 }
 
-/* Short name of a member: the port without its node. */
-static const char *member(const struct topo *t, int port) { return t->ports[port].name; }
+/* Short name of a member: the port without the controller it is of. */
+static const char *member(const struct topo *t, int port)
+{
+    const char *part = t->boxes[t->ports[port].box].part, *name = t->ports[port].name;
+    size_t n = part ? strlen(part) : 0;
+    return n && !strncmp(name, part, n) && name[n] == '.' ? name + n + 1 : name;
+}
 
 /* One line per team and direction that bulk flows passed: how many on each member, and who is left out. */
 static void row_spread(struct table *table, const struct result *r, int team, bool receives, bool writes)
@@ -117,18 +170,19 @@ static void row_spread(struct table *table, const struct result *r, int team, bo
         return;
     struct table_row *row = table_row(table, NULL);
     table_cellf(table, row, 0, "%s %s", t->boxes[tm->box].name, tm->name);
-    table_cell(table, row, 1, receives ? "receives" : "sends");
-    table_cell(table, row, 2, writes ? "writes" : "reads");
-    table_cell(table, row, 3, rule(tm, receives));
-    table_cellf(table, row, 4, "%s%s", text, part ? " (at most: drawn)" : "");
-    table_cell(table, row, 5, *idle ? idle : "-");
+    table_cellf(table, row, 1, "%s %s", receives ? "receives" : "sends", writes ? "writes" : "reads");
+    table_cell(table, row, 2, rule(tm, receives));
+    table_cellf(table, row, 3, "%s%s", text, part ? " (at most: drawn)" : "");
+    table_cell(table, row, 4, *idle ? idle : "-");
 }
 
 static int print_spread(const struct result *r, FILE *out)
 {
-    static const struct table_column columns[] = {{"team", TABLE_LEFT},  {"", TABLE_LEFT},
-                                                  {"", TABLE_LEFT},      {"chosen by", TABLE_LEFT},
-                                                  {"flows", TABLE_LEFT}, {"without a flow", TABLE_LEFT}};
+    static const struct table_column columns[] = {{"team", TABLE_LEFT},
+                                                  {"traffic", TABLE_LEFT},
+                                                  {"link chosen by", TABLE_LEFT},
+                                                  {"flows", TABLE_LEFT},
+                                                  {"without a flow", TABLE_LEFT}};
     const struct topo *t = r->topo;
     struct table *table = table_new(columns, sizeof columns / sizeof columns[0]);
     unsigned char *seen = calloc(t->n_teams + 1, 1); /* bit 0: sends, bit 1: receives */

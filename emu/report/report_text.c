@@ -127,24 +127,35 @@ static void print_notes(const struct result *r, FILE *out)
     }
 }
 
-/* "write 470.9 MB/s, read 12.0 MB/s" */
-static void print_rates(const struct result *r, FILE *out)
+/* "write 470.9 MB/s from 3 s to 30 s": the phases of the window in which there was such work. */
+static void print_rate(FILE *out, const char *what, const struct result *r, const struct result_io *io)
 {
-    char buf[32];
-    if (r->write.bytes || !r->read.bytes)
-        fprintf(out, "write %s MB/s", unit_print_mbps(buf, sizeof buf, r->write.rate));
-    if (r->read.bytes)
-        fprintf(out, "%sread %s MB/s", r->write.bytes ? ", " : "", unit_print_mbps(buf, sizeof buf, r->read.rate));
+    char rate[32], from[32], to[32];
+    ps_t start = r->window_end, end = r->window_start;
+    for (unsigned i = 0; i < r->n_phases; i++) {
+        if (io->phases >> i & 1) {
+            start = r->phases[i].start < start ? r->phases[i].start : start;
+            end = r->phases[i].end > end ? r->phases[i].end : end;
+        }
+    }
+    if (!r->n_phases) {
+        start = r->window_start;
+        end = r->window_end;
+    }
+    fprintf(out, "%s %s MB/s", what, unit_print_mbps(rate, sizeof rate, io->rate));
+    if (end > start)
+        fprintf(out, " from %s to %s", unit_print_time(from, sizeof from, start), unit_print_time(to, sizeof to, end));
 }
 
 static int print_case(const struct result *r, FILE *out)
 {
-    char from[32], to[32], end[32];
+    char end[32];
+    bool writes = r->write.phases || !r->read.phases;
     fprintf(out, "\n%s: ", case_name(r));
-    print_rates(r, out);
-    if (r->window_end > r->window_start)
-        fprintf(out, " from %s to %s", unit_print_time(from, sizeof from, r->window_start),
-                unit_print_time(to, sizeof to, r->window_end));
+    if (writes)
+        print_rate(out, "write", r, &r->write);
+    if (r->read.phases)
+        print_rate(out, writes ? ", read" : "read", r, &r->read);
     if (!r->complete)
         fprintf(out, "; INTERRUPTED at %s, this is what is known so far",
                 unit_print_time(end, sizeof end, r->duration));
@@ -193,6 +204,16 @@ static void cell_links_used(struct table *t, struct table_row *row, size_t colum
         table_cellf(t, row, column, "? of %zu", all);
 }
 
+static double total_rate(const struct result *r) { return r->write.rate + r->read.rate; }
+
+static void cell_ratio(struct table *t, struct table_row *row, size_t column, double value, double first)
+{
+    if (first > 0)
+        table_cellf(t, row, column, "%.2f", value / first);
+    else
+        table_cell(t, row, column, "-");
+}
+
 static uint64_t dropped_frames(const struct result *r)
 {
     uint64_t n = 0;
@@ -204,7 +225,7 @@ static uint64_t dropped_frames(const struct result *r)
 /* All cases beside each other: the figure that the file is about. */
 static int print_cases(const struct report *report, FILE *out)
 {
-    struct table_column columns[7] = {{"case", TABLE_LEFT}};
+    struct table_column columns[8] = {{"case", TABLE_LEFT}};
     bool writes = false, reads = false;
     double most = 0;
     size_t n = 1;
@@ -212,12 +233,14 @@ static int print_cases(const struct report *report, FILE *out)
         const struct result *r = report->results[i];
         writes |= r->write.bytes > 0;
         reads |= r->read.bytes > 0;
-        most = fmax(most, r->write.rate + r->read.rate);
+        most = fmax(most, total_rate(r));
     }
     if (writes || !reads)
         columns[n++] = (struct table_column){"write MB/s", TABLE_RIGHT};
     if (reads)
         columns[n++] = (struct table_column){"read MB/s", TABLE_RIGHT};
+    if (report->n_results > 1)
+        columns[n++] = (struct table_column){"of the first", TABLE_RIGHT};
     columns[n++] = (struct table_column){"host links used", TABLE_RIGHT};
     columns[n++] = (struct table_column){"dropped", TABLE_RIGHT};
     columns[n++] = (struct table_column){"retransmitted", TABLE_RIGHT};
@@ -232,10 +255,12 @@ static int print_cases(const struct report *report, FILE *out)
             cell_mbps(t, row, c++, r->write.rate);
         if (reads)
             cell_mbps(t, row, c++, r->read.rate);
+        if (report->n_results > 1)
+            cell_ratio(t, row, c++, total_rate(r), total_rate(report->results[0]));
         cell_links_used(t, row, c++, r);
         table_cellf(t, row, c++, "%" PRIu64, dropped_frames(r));
         table_cellf(t, row, c++, "%" PRIu64, r->retransmissions);
-        cell_bar(t, row, c, r->write.rate + r->read.rate, most);
+        cell_bar(t, row, c, total_rate(r), most);
     }
     fputs("\nall cases\n", out);
     int rc = table_print(t, out, TABLE_TEXT, 1);

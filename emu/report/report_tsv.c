@@ -85,7 +85,10 @@ static void lead(struct tsv_sink *t, const char *key)
     const char *kind = row == 1 ? "file" : is_case ? "run" : t->open[row - 2].key;
     print_text(t->file, in_case(t) ? t->case_name : "");
     fprintf(t->file, "\t%s\t", kind);
-    print_text(t->file, row == 1 || is_case ? "" : t->name);
+    if (row == THING && !*t->name) /* things without a name are counted */
+        fprintf(t->file, "%u", t->open[row - 2].elements - 1);
+    else
+        print_text(t->file, row == 1 || is_case ? "" : t->name);
     fputc('\t', t->file);
     for (int d = row; d < t->depth; d++) {
         if (t->open[d].key) {

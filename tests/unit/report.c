@@ -111,11 +111,12 @@ static void text(void **state)
     has(full, "\none: write 100.0 MB/s from 1 s to 3 s\n note: drawn: nothing\n");
     has(full, "\n ds1        10.0.0.101       100.0      1000    5.01   10.00   10.00              3         0\n");
     has(full, "\n ds2        10.0.0.102         0.0         -       -       -       -              0         0\n");
-    has(full, "\n esx1:vmnic1 - sw1:p1  1 Gbit/s          1    80.0 %                    -        7     0  "
+    has(full, "\n esx1:vmnic1 - sw1:p1  1 Gbit/s          1    80.0 %                    -        7  "
               "################\n");
-    has(full, "\n esx1:vmnic2 - sw1:p2  1 Gbit/s                    -                    -        0     0  idle\n");
-    has(full, "\n one        100.0           1 of 2        7              3  ################\n");
-    has(full, "\n two        200.0           2 of 2        7              3  ################################\n");
+    has(full, "\n esx1:vmnic2 - sw1:p2  1 Gbit/s                    -                    -        0  idle\n");
+    has(full, "\n one        100.0          1.00           1 of 2        7              3  ################\n");
+    has(full, "\n two        200.0          2.00           2 of 2        7              3  "
+              "################################\n");
     has(full, "two.write / one.write  1.9 +- 8 %  stated     2   +5.3 %  pass\n");
     has(full, "two.links_used                  3  stated     2  -33.3 %  FAIL\n 1 of 2 as expected, 1 NOT\n");
     free(full);

@@ -211,14 +211,17 @@ static const char *key_of_pair(const struct schema_key *keys)
     return NULL;
 }
 
-static void expand_item(struct expansion *x, const struct doc_node *item, const struct schema_key *row,
+static void expand_item(struct expansion *x, struct doc_node *item, const struct schema_key *row,
                         const struct frame *up, struct doc_node *list)
 {
     const char *pair_key = key_of_pair(row->keys);
     struct range ends[2];
-    if (!pair_key || !parse_ends(x, doc_get(item, pair_key), ends)) {
-        doc_append(x->arena, list,
-                   item->type == DOC_MAP ? expand_map(x, item, row->keys, up) : expand_one(x, item, up));
+    if (!pair_key) {
+        doc_append(x->arena, list, expand_map(x, item, row->keys, up));
+        return;
+    }
+    if (!parse_ends(x, doc_get(item, pair_key), ends)) {
+        doc_append(x->arena, list, item); /* as it stands, so that schema_check() sees the rest of it */
         return;
     }
     for (size_t k = 0; k < ends[0].count; k++) {
@@ -248,7 +251,7 @@ static struct doc_node *expand_items(struct expansion *x, const struct doc_node 
 {
     struct doc_node *list = doc_new(x->arena, DOC_LIST, node->mark);
     for (size_t i = 0; i < node->count; i++) {
-        const struct doc_node *item = node->items[i];
+        struct doc_node *item = node->items[i];
         if (item->type == DOC_MAP)
             expand_item(x, item, row, up, list);
         else

@@ -231,10 +231,10 @@ static void name_link_directions(struct build *b)
     t->linkdir_names = names;
 }
 
-static const char *stem(struct build *b, const char *file)
+const char *topo_file_stem(struct topo_arena *a, const char *file)
 {
     const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file, *dot = strrchr(base, '.');
-    return arena_copy(b->arena, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
+    return arena_copy(a, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
 }
 
 struct topo *topo_build(const struct doc_node *root, const struct doc_node *case_, const char *file,
@@ -250,16 +250,24 @@ struct topo *topo_build(const struct doc_node *root, const struct doc_node *case
     t->file = build_string(&b, file);
     t->name = build_text(&b, root, "name");
     if (!t->name)
-        t->name = stem(&b, file);
+        t->name = topo_file_stem(b.arena, file);
     t->title = build_text(&b, root, "title");
     t->case_name = build_string(&b, case_name);
 
-    static void (*const steps[])(struct build *) = {
-        build_nodes, build_ports_and_links, build_teams, build_switches, build_interfaces,
-        build_nas,   build_datastores,      build_runs};
-    /* Each step rests on what the earlier ones made. Only references within one step are reported together. */
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !report->failed; i++)
-        steps[i](&b);
+    /* A step goes on after errors of the one before, so that more of them are found, except where everything would then
+     * look wrong: no cable leads anywhere once the ports are missing. */
+    static const struct {
+        void (*run)(struct build *);
+        bool needs_all_before;
+    } steps[] = {{build_nodes, true},       {build_ports_and_links, true},
+                 {build_teams, true},       {build_switches, false},
+                 {build_interfaces, false}, {build_nas, false},
+                 {build_datastores, true},  {build_runs, false}};
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        if (report->failed && steps[i].needs_all_before)
+            break;
+        steps[i].run(&b);
+    }
     if (report->failed) {
         topo_free(t);
         return NULL;

@@ -91,6 +91,9 @@ int build_nas_team(struct build *b, int box, const char *on, const struct diag_m
 /* The teaming in force for a port group: its own over that of its switch, or the switch's. Teams must be complete. */
 const struct topo_teaming *build_portgroup_teaming(struct build *b, int team, const struct doc_node *portgroup);
 
+/* The name of a file that gives none: its own, without folder and ending. */
+const char *topo_file_stem(struct topo_arena *a, const char *file);
+
 /* The topology of the tree, or NULL with errors in the report. */
 struct topo *topo_build(const struct doc_node *root, const struct doc_node *case_, const char *file,
                         const char *case_name, struct schema_report *report);

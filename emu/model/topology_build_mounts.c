@@ -343,11 +343,11 @@ static void add_datastore(struct mounting *m, const struct doc_pair *pair)
         ds->holds = all;
         ds->n_holds = holds->count;
     }
+    t->n_datastores++;
     if (!find_export(b, ds, doc))
         return;
     ds->pin = wished_vip(b, ds, doc, "pin");
     ds->wish = wished_vip(b, ds, doc, "vip");
-    t->n_datastores++;
     add_mounts(m, (int)t->n_datastores - 1, doc);
 }
 

@@ -204,8 +204,6 @@ void build_nas(struct build *b)
                 add_group(b, (int)n, svm++, svms->pairs[i].key, svms->pairs[i].value);
         }
     }
-    if (b->report->failed)
-        return;
     settle_homes(b);
     struct name_table made;
     name_table_init(&made, b->scratch);

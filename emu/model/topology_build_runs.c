@@ -48,7 +48,7 @@ static void some_mounts(struct build *b, struct topo_workload *w, const struct d
         if (on[t->mounts[i].host] && of[t->mounts[i].datastore])
             mounts[w->n_mounts++] = (int)i;
     w->mounts = mounts;
-    if (!n)
+    if (!n && !b->report->failed)
         schema_error(b->report, w->mark, NULL, "workload `%s` has nothing to do: no such host mounts such a datastore",
                      w->name);
 }

@@ -94,7 +94,7 @@ static void take_members(struct build *b, const struct lag *lag)
     int *ports = arena_alloc(b->arena, ((size_t)box->n_ports + 1) * sizeof(*ports));
     if (doc_get(lag->pair->value, "members"))
         given_members(b, lag, team, ports);
-    else
+    else if (lag->to >= 0)
         found_members(b, lag, team, ports);
     team->ports = team->teaming.active = ports;
     team->teaming.n_active = team->n_ports;
@@ -240,9 +240,9 @@ static void make_lags(struct build *b)
     }
     for (size_t i = 0; i < n; i++)
         find_peer(b, &all[i]);
-    for (int round = 0; round < 3 && !b->report->failed; round++)
+    for (int round = 0; round < 3; round++)
         for (size_t i = 0; i < n; i++)
-            if (order_of(t, &all[i]) == round)
+            if (order_of(t, &all[i]) == round && (all[i].to >= 0 || !build_word(all[i].pair->value, "to")))
                 take_members(b, &all[i]);
 }
 
@@ -323,7 +323,7 @@ void build_switches(struct build *b)
         take_vlans(b, &t->nodes[i], b->docs[i]);
     }
     make_lags(b);
-    for (size_t i = 0; i < t->n_nodes && !b->report->failed; i++) {
+    for (size_t i = 0; i < t->n_nodes; i++) {
         take_mlag(b, (int)i);
         take_observed(b, (int)i);
     }

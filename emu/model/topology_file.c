@@ -83,15 +83,6 @@ static bool check_version(const struct doc_node *root, struct diag *d)
     return false;
 }
 
-/* The ranges of the file, those of each case's `set` with the keys of a topology. */
-static struct doc_node *expand(struct topo_file *f, struct doc_node *root, struct schema_report *r)
-{
-    size_t names = 0;
-    struct doc_node *expanded = schema_expand(root, &schema_root, r, &names);
-    (void)f;
-    return expanded;
-}
-
 struct topo_file *topo_file_parse(const char *name, const char *text, size_t size, struct diag *d)
 {
     if (!d->source && (d->source = malloc(size + 1))) {
@@ -115,7 +106,8 @@ struct topo_file *topo_file_parse(const char *name, const char *text, size_t siz
     }
     if (!check_version(root, d))
         goto failed;
-    f->root = expand(f, root, &report);
+    size_t names = 0;
+    f->root = schema_expand(root, &schema_root, &report, &names);
     schema_check(f->root, &schema_root, false, &report);
     if (report.failed)
         goto failed;
@@ -181,6 +173,29 @@ struct topo *topo_load(const struct topo_file *f, const char *case_name, struct 
     return t;
 }
 
+/* The tree of a case as a file of its own: its `allow` joins; other cases, and what compares them, go. The name is written
+ * where it was the file's. */
+static const struct doc_node *as_file(const struct topo_file *f, const struct doc_node *tree, const char *case_name,
+                                      const struct doc_node *case_, struct schema_report *report)
+{
+    struct topo_arena *a = report->arena;
+    struct doc_node *file = doc_new(a, DOC_MAP, tree->mark);
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct doc_pair *pair = &tree->pairs[i];
+        if (case_name && (strcmp(pair->key, "cases") == 0 || strcmp(pair->key, "expect") == 0))
+            continue;
+        doc_put(a, file, pair->key, pair->mark, pair->value);
+        if (strcmp(pair->key, "version") == 0 && !doc_get(tree, "name"))
+            doc_put(a, file, "name", pair->mark, doc_scalar(a, topo_file_stem(a, f->name), pair->mark));
+    }
+    const struct doc_pair *allow = doc_get_pair(case_, "allow");
+    if (!allow || allow->value->type != DOC_MAP)
+        return file;
+    struct doc_node *patch = doc_new(a, DOC_MAP, allow->mark);
+    doc_put(a, patch, "allow", allow->mark, allow->value);
+    return doc_merge(a, file, patch, report->d);
+}
+
 int topo_file_print_expanded(const struct topo_file *f, const char *case_name, FILE *out)
 {
     struct topo_arena *scratch = arena_new();
@@ -190,22 +205,8 @@ int topo_file_print_expanded(const struct topo_file *f, const char *case_name, F
     diag_init(&unheard, f->name);
     schema_report_init(&report, scratch, &unheard);
     const struct doc_node *tree = tree_of_case(f, case_name, &report, &case_);
-    if (tree && case_name) {
-        /* The case becomes the file: its `allow` joins, other cases and what compares them go. */
-        struct doc_node *only = doc_new(scratch, DOC_MAP, tree->mark);
-        const struct doc_node *allow = doc_get(case_, "allow");
-        for (size_t i = 0; i < tree->count; i++)
-            if (strcmp(tree->pairs[i].key, "cases") != 0 && strcmp(tree->pairs[i].key, "expect") != 0)
-                doc_put(scratch, only, tree->pairs[i].key, tree->pairs[i].mark, tree->pairs[i].value);
-        if (allow && allow->type == DOC_MAP) {
-            struct doc_node *patch = doc_new(scratch, DOC_MAP, allow->mark);
-            doc_put(scratch, patch, "allow", allow->mark, doc_get_pair(case_, "allow")->value);
-            only = doc_merge(scratch, only, patch, &unheard);
-        }
-        tree = only;
-    }
     if (tree)
-        doc_print(tree, out);
+        doc_print(as_file(f, tree, case_name, case_, &report), out);
     arena_free(scratch);
     diag_free(&unheard);
     return !tree || ferror(out) ? -EIO : 0;

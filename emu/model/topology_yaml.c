@@ -165,10 +165,11 @@ static struct doc_node *value(struct reader *r, struct fy_event *event, struct d
     return NULL;
 }
 
-/* True when the line has a `[` right behind a word inside a flow map, outside quotes: YAML takes it as the start of a list. */
-static bool unquoted_range(const char *text, size_t size, int line)
+/* A word with a `[` right behind it, inside a flow map and outside quotes: YAML takes that as the start of a list. Returns the
+ * hint for such a line, or NULL. */
+static const char *unquoted_range(struct reader *r, const char *text, size_t size, int line)
 {
-    const char *p = text, *end = text + size;
+    const char *p = text, *end = text + size, *word = NULL;
     for (int i = 1; i < line && p; i++) {
         p = memchr(p, '\n', (size_t)(end - p));
         if (p)
@@ -176,14 +177,21 @@ static bool unquoted_range(const char *text, size_t size, int line)
     }
     bool quoted = false;
     for (char before = ' '; p && p < end && *p != '\n'; before = *p++) {
+        if (strchr(" ,{[:\"'", before))
+            word = p;
         if (*p == '"' || *p == '\'')
             quoted = !quoted;
         else if (*p == '#' && before == ' ' && !quoted)
-            return false;
-        else if (*p == '[' && !quoted && !strchr(" ,[{:\"'", before))
-            return true;
+            return NULL;
+        else if (*p == '[' && !quoted && p > word)
+            break;
     }
-    return false;
+    if (!word || !p || p >= end || *p != '[')
+        return NULL;
+    while (p < end && !strchr(" }\n\r", *p) && (*p != ',' || memchr(word, ']', (size_t)(p - word)) == NULL))
+        p++;
+    return arena_printf(r->arena, "quote the range: \"%.*s\", since a bare [ begins a list inside { }", (int)(p - word),
+                        word);
 }
 
 static void take_errors(struct reader *r, struct fy_diag *collected, const char *text, size_t size)
@@ -192,10 +200,7 @@ static void take_errors(struct reader *r, struct fy_diag *collected, const char 
     struct fy_diag_error *e;
     while ((e = fy_diag_errors_iterate(collected, &at))) {
         struct diag_mark mark = {e->line > 0 ? e->line : 1, e->column > 0 ? e->column : 1, 1};
-        const char *hint = unquoted_range(text, size, mark.line)
-                               ? "quote the range: \"vmnic[2-5]\", since a bare [ begins a list inside { }"
-                               : NULL;
-        error(r, mark, hint, e->msg);
+        error(r, mark, unquoted_range(r, text, size, mark.line), e->msg);
     }
     if (!r->failed)
         error(r, (struct diag_mark){1, 1, 1}, NULL, "this is not YAML");

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/model/expect.h"
 #include "emu/model/topology.h"
 #include "emu/model/topology_arena.h"
 #include "emu/model/topology_file.h"
@@ -228,6 +229,8 @@ bool check_file(const struct topo_file *f, const char *const *cases, size_t n, s
     }
     if (ok)
         tell(&m, d);
+    if (ok && !m.unread)
+        expect_check_file(f, d);
     arena_free(m.arena);
     return ok;
 }

@@ -11,6 +11,7 @@
 #include "emu/model/expect_metric.h"
 #include "emu/model/result.h"
 #include "emu/model/topology.h"
+#include "emu/model/topology_file.h"
 #include "emu/model/units.h"
 
 /* A recursive descent that evaluates as it reads. What a value needs may be missing (a case that was not run) or undefined
@@ -307,8 +308,12 @@ bool expect_judge(const struct topo_expect *expect, const struct expect_case *ca
 {
     size_t at = 0;
     if (!expect_evaluate(expect->value, cases, n, out, &at)) {
-        diag_add(d, DIAG_ERROR, NULL, expect->mark, NULL, "expect: \"%s\", at character %zu: %s", expect->value, at + 1,
-                 out->problem);
+        struct diag_mark mark = expect->mark;
+        if (mark.length == (int)strlen(expect->value)) { /* as written in the file: point into it */
+            mark.column += (int)at;
+            mark.length = mark.length > (int)at ? mark.length - (int)at : 1;
+        }
+        diag_add(d, DIAG_ERROR, NULL, mark, NULL, "expect: %s", out->problem);
         return false;
     }
     out->expect = expect;
@@ -327,4 +332,28 @@ bool expect_judge(const struct topo_expect *expect, const struct expect_case *ca
         holds &= out->value <= expect->max;
     out->verdict = holds ? EXPECT_PASS : EXPECT_FAIL;
     return true;
+}
+
+void expect_check_file(const struct topo_file *f, struct diag *d)
+{
+    size_t named = topo_file_cases(f), n = named ? named : 1;
+    struct expect_case *cases = calloc(n, sizeof *cases);
+    struct topo **topos = calloc(n, sizeof *topos);
+    struct diag known; /* what reading has to say is said elsewhere */
+    bool all = cases && topos;
+    diag_init(&known, d->file);
+    for (size_t i = 0; i < n && all; i++) {
+        cases[i].name = named ? topo_file_case(f, i) : NULL;
+        cases[i].topo = topos[i] = topo_load(f, cases[i].name, &known);
+        all = topos[i] != NULL;
+    }
+    for (size_t i = 0; all && i < topos[0]->n_expects; i++) {
+        struct expect_outcome outcome;
+        expect_judge(&topos[0]->expects[i], cases, n, &outcome, d);
+    }
+    for (size_t i = 0; topos && i < n; i++)
+        topo_free(topos[i]);
+    diag_free(&known);
+    free(topos);
+    free(cases);
 }

@@ -27,6 +27,7 @@ struct diag;
 struct result;
 struct topo;
 struct topo_expect;
+struct topo_file;
 
 struct expect_case {
     const char *name; /* NULL: the file without cases */
@@ -62,5 +63,8 @@ bool expect_evaluate(const char *text, const struct expect_case *cases, size_t n
 /* Judges an expectation. False, with an error added to d, when its expression is wrong. */
 bool expect_judge(const struct topo_expect *expect, const struct expect_case *cases, size_t n,
                   struct expect_outcome *out, struct diag *d);
+
+/* Checks all expressions of a file whose cases can be read, without results: mistakes become errors in d. */
+void expect_check_file(const struct topo_file *f, struct diag *d);
 
 #endif

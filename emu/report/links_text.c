@@ -190,9 +190,9 @@ static int print_spread(const struct result *r, FILE *out)
         table_free(table);
         return table_print(NULL, out, TABLE_TEXT, 0);
     }
-    for (size_t h = 0; h < r->n_hops; h++) {
+    for (size_t d = 0; d < r->n_links; d++) {
         bool receives;
-        int team = r->hops[h] < 0 ? -1 : choosing_team(t, r->hops[h], &receives);
+        int team = r->links[d].flows_write + r->links[d].flows_read ? choosing_team(t, (int)d, &receives) : -1;
         if (team >= 0)
             seen[team] |= receives ? 2 : 1;
     }

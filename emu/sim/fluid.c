@@ -48,6 +48,11 @@ struct fluid_fault {
     const struct topo_event *what;
 };
 
+/* What a link direction carried in one phase. */
+struct fluid_count {
+    double frames, bytes, bulk_bytes;
+};
+
 struct fluid {
     struct topo *topo;
     const struct sim_options *options;
@@ -60,7 +65,8 @@ struct fluid {
     struct fluid_fault *faults;
     bool *linkdir_down;
     int *vip_box;
-    double *slice_bytes; /* per link direction */
+    double *slice_bytes;        /* per link direction */
+    struct fluid_count *counts; /* per phase, then per link direction */
     size_t slices;
     bool failed, changed;
 };
@@ -84,30 +90,46 @@ static void settle(struct fluid_job *j, ps_t now)
     j->since = now;
 }
 
-/* Gives what was moved since the last time to links and window. No boundary of slice or window lies in between. */
+/* Gives what was moved since the last time to links and phases. No boundary of slice or phase lies in between. */
 static void flush(struct fluid *f, ps_t now)
 {
     struct result *r = f->result;
+    int phase = schedule_phase(r, now - 1, 0);
     for (size_t i = 0; i < f->n_jobs; i++) {
         struct fluid_job *j = &f->jobs[i];
         settle(j, now);
         if (j->moved <= 0)
             continue;
-        bool inside = now > r->window_start && now <= r->window_end;
         for (size_t u = 0; u < j->cost.n_uses; u++) {
             const struct fluid_use *use = &j->cost.uses[u];
-            struct result_link *l = &r->links[use->linkdir];
             f->slice_bytes[use->linkdir] += j->moved * use->wire;
-            if (!inside)
+            if (phase < 0)
                 continue;
-            l->bytes += (uint64_t)(j->moved * use->wire + 0.5);
-            l->frames += (uint64_t)(j->moved * use->frames + 0.5);
-            l->bulk_bytes += (uint64_t)(j->moved * use->bulk + 0.5);
+            struct fluid_count *c = &f->counts[(size_t)phase * r->n_links + (size_t)use->linkdir];
+            c->frames += j->moved * use->frames;
+            c->bytes += j->moved * use->wire;
+            c->bulk_bytes += j->moved * use->bulk;
         }
-        if (inside)
+        if (phase == (int)r->jobs[i].phase)
             j->counted += j->moved;
         j->moved = 0;
     }
+}
+
+static bool count_links(struct fluid *f)
+{
+    size_t n = f->result->n_phases * f->result->n_links;
+    struct link_count *counts = calloc(n + 1, sizeof(*counts));
+    for (size_t i = 0; counts && i < n; i++) {
+        const struct fluid_count *c = &f->counts[i];
+        counts[i] = (struct link_count){(uint64_t)(c->frames + 0.5), (uint64_t)(c->bytes + 0.5),
+                                        (uint64_t)(c->bulk_bytes + 0.5)};
+    }
+    if (!counts)
+        return false;
+    schedule_count_links(f->result, counts);
+    free(counts);
+    return true;
 }
 
 static void end_slice(struct fluid *f)
@@ -347,7 +369,9 @@ static bool set_up(struct fluid *f)
     f->linkdir_down = calloc(2 * t->n_links + 1, sizeof(*f->linkdir_down));
     f->vip_box = calloc(t->n_vips + 1, sizeof(*f->vip_box));
     f->slice_bytes = calloc(2 * t->n_links + 1, sizeof(*f->slice_bytes));
-    if (!f->queue || !f->jobs || !f->faults || !f->linkdir_down || !f->vip_box || !f->slice_bytes || !find_flows(f))
+    f->counts = calloc(r->n_phases * r->n_links + 1, sizeof(*f->counts));
+    if (!f->counts || !f->queue || !f->jobs || !f->faults || !f->linkdir_down || !f->vip_box || !f->slice_bytes ||
+        !find_flows(f))
         return false;
     for (size_t l = 0; l < t->n_links; l++)
         f->linkdir_down[2 * l] = f->linkdir_down[2 * l + 1] = t->links[l].down;
@@ -399,10 +423,12 @@ static ps_t next_boundary(const struct fluid *f, ps_t now)
 {
     const struct result *r = f->result;
     ps_t at = (ps_t)(f->slices + 1) * r->slice;
-    if (r->window_start > now && r->window_start < at)
-        at = r->window_start;
-    if (r->window_end > now && r->window_end < at)
-        at = r->window_end;
+    for (unsigned p = 0; p < r->n_phases; p++) {
+        if (r->phases[p].start > now && r->phases[p].start < at)
+            at = r->phases[p].start;
+        if (r->phases[p].end > now && r->phases[p].end < at)
+            at = r->phases[p].end;
+    }
     return at;
 }
 
@@ -456,6 +482,7 @@ static void fluid_free(struct fluid *f)
     free(f->linkdir_down);
     free(f->vip_box);
     free(f->slice_bytes);
+    free(f->counts);
 }
 
 struct result *fluid_run(struct topo *t, const struct sim_options *o, char *problem, size_t size)
@@ -476,8 +503,8 @@ struct result *fluid_run(struct topo *t, const struct sim_options *o, char *prob
         if (!f.failed) {
             schedule_close(f.result, now, f.slices);
             count_jobs(&f);
+            ok = count_links(&f) && result_trace_paths(f.result) == 0;
             result_finish(f.result);
-            ok = result_trace_paths(f.result) == 0;
         }
     }
     fluid_free(&f);

@@ -67,7 +67,8 @@ void job_done(struct sim *s, struct rpc *r, bool write, uint64_t bytes, ps_t now
 {
     struct sim_job *j = &s->jobs[r->job];
     const struct sim_conn *c = r->conn;
-    if (now >= s->result->window_start && now < s->result->window_end)
+    const struct result_phase *p = &s->result->phases[s->result->jobs[r->job].phase];
+    if (now >= p->start && now < p->end)
         result_operation(s->result, r->job, c->vip, c->box, write, bytes, now - r->issued);
     s->operations++;
     s->ended = now;

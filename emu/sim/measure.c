@@ -13,9 +13,9 @@
 void measure_tap(void *context, int linkdir, const struct train *n, ps_t start)
 {
     struct sim *s = context;
-    struct result *r = s->result;
-    if (start >= r->window_start && start < r->window_end) {
-        struct result_link *l = &r->links[linkdir];
+    int phase = s->phase = schedule_phase(s->result, start, s->phase);
+    if (phase >= 0) {
+        struct link_count *l = &s->counts[(size_t)phase * s->result->n_links + (size_t)linkdir];
         l->frames += n->frames;
         l->bytes += train_wire_bytes(n);
         if (n->kind == TRAIN_DATA) {
@@ -31,10 +31,15 @@ void measure_tap(void *context, int linkdir, const struct train *n, ps_t start)
 bool measure_init(struct sim *s)
 {
     s->slice_busy = calloc(s->result->n_links + 1, sizeof(*s->slice_busy));
-    return s->slice_busy != NULL;
+    s->counts = calloc(s->result->n_phases * s->result->n_links + 1, sizeof(*s->counts));
+    return s->slice_busy && s->counts;
 }
 
-void measure_free(struct sim *s) { free(s->slice_busy); }
+void measure_free(struct sim *s)
+{
+    free(s->slice_busy);
+    free(s->counts);
+}
 
 void measure_slice(struct sim *s, ps_t now)
 {
@@ -87,6 +92,7 @@ void measure_finish(struct sim *s, ps_t now)
         r->flooded_unicast += c.flooded_unicast;
         r->mac_flaps += c.mac_flaps;
     }
+    schedule_count_links(r, s->counts);
     count_tcp(s);
     result_finish(r);
 }

@@ -165,10 +165,12 @@ struct sim {
     struct operation_slab *operation_slabs;
     struct sim_fault *faults;
     struct event heartbeat;
-    ps_t ended;          /* last operation's end */
-    ps_t *slice_busy;    /* per link direction, at the start of the slice */
-    size_t slices;       /* done */
-    uint64_t operations; /* ended, whole run */
+    ps_t ended;                /* last operation's end */
+    ps_t *slice_busy;          /* per link direction, at the start of the slice */
+    size_t slices;             /* done */
+    struct link_count *counts; /* per phase, then per link direction */
+    int phase;                 /* where the last train was counted, -1: in none */
+    uint64_t operations;       /* ended, whole run */
 };
 
 static inline void rpc_append(struct rpc_list *l, struct rpc *r)

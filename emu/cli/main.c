@@ -4,6 +4,7 @@
 // clang-format off
 static const struct cli_command commands[] = {
     {"check", cmd_check, "check a topology file, and the network that it describes"},
+    {"path", cmd_path, "explain which links every flow takes"},
     {"compare", cmd_compare, "lay two results side by side"},
 };
 // clang-format on

@@ -239,9 +239,7 @@ const char *path_label(enum hash_status status, enum topo_origin inputs)
         return "drawn";
     if (inputs == TOPO_ASSUMED)
         return "assumed";
-    if (status != HASH_EXACT)
-        return hash_status_name(status);
-    return inputs == TOPO_DERIVED ? "derived" : "exact";
+    return hash_status_name(status); /* what is derived from given things is as good as given */
 }
 
 double path_goodput(bps_t rate, uint32_t mtu, bool vlan, bool timestamps, uint64_t block, bool write)

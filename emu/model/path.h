@@ -86,7 +86,7 @@ struct path {
 enum path_end path_walk(const struct topo *t, const struct path_state *state, const struct flow *flow,
                         enum flow_direction direction, bool explain, struct path *out);
 
-/* "exact", "assumed", "drawn", "unknown" ...: the weaker of the two. */
+/* "exact", "assumed", "drawn", "unknown" ...: the weaker of the two. Derived inputs count as given. */
 const char *path_label(enum hash_status status, enum topo_origin inputs);
 
 /* Share of the flow that each link direction carries on average: 1 on known hops, the candidate's share on a hop without

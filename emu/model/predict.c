@@ -11,6 +11,7 @@
 struct predict {
     const struct topo *t;
     const struct flow *flows;
+    const double *weights; /* may be NULL */
     size_t n_flows;
     enum flow_direction direction;
     struct predict_use *uses; /* by flow, first_use[flow] .. first_use[flow + 1] */
@@ -160,11 +161,13 @@ static double block_of(const struct predict *p, size_t flow)
     return (double)(p->direction == FLOW_WRITE ? s->wsize : s->rsize);
 }
 
+static double weight_of(const struct predict *p, size_t flow) { return p->weights ? p->weights[flow] : 1; }
+
 /* What sorts flows into classes: equal ones have the same path, the same bytes on the wire and the same storage. */
 struct member {
     const struct predict *p;
     size_t flow;
-    double factor;
+    double factor, weight;
 };
 
 static int by_class(const void *a, const void *b)
@@ -188,6 +191,8 @@ static int by_class(const void *a, const void *b)
     }
     if (x->factor < y->factor || x->factor > y->factor)
         return x->factor < y->factor ? -1 : 1;
+    if (x->weight < y->weight || x->weight > y->weight)
+        return x->weight < y->weight ? -1 : 1;
     if (block_x < block_y || block_x > block_y)
         return block_x < block_y ? -1 : 1;
     return (node_x > node_y) - (node_x < node_y);
@@ -211,7 +216,7 @@ static int add_class(struct predict *p, size_t flow, struct maxmin_use *uses)
         uses[n++] = (struct maxmin_use){(int)storage, 1 / limit};
     if (!(cap > 0))
         cap = 1e-9; /* a link of no rate left by background: nearly nothing, not "no cap" */
-    return maxmin_add_class(p->m, uses, n, 1, cap < (double)INFINITY ? cap : MAXMIN_NO_CAP, 0);
+    return maxmin_add_class(p->m, uses, n, weight_of(p, flow), cap < (double)INFINITY ? cap : MAXMIN_NO_CAP, 0);
 }
 
 static bool classify(struct predict *p)
@@ -227,7 +232,11 @@ static bool classify(struct predict *p)
         if (p->broken[f] || p->first_use[f] == p->first_use[f + 1])
             continue;
         order[n++] = (struct member){
-            p, f, predict_wire_factor(p->t, &p->flows[f], p->direction, p->uses[p->first_use[f]].linkdir)};
+            .p = p,
+            .flow = f,
+            .factor = predict_wire_factor(p->t, &p->flows[f], p->direction, p->uses[p->first_use[f]].linkdir),
+            .weight = weight_of(p, f),
+        };
     }
     if (ok)
         qsort(order, n, sizeof *order, by_class);
@@ -244,15 +253,15 @@ static bool classify(struct predict *p)
     return ok;
 }
 
-struct predict *predict_new(const struct topo *t, const struct path_state *state, const struct flow *flows, size_t n,
-                            enum flow_direction direction)
+struct predict *predict_new(const struct topo *t, const struct path_state *state, const struct flow *flows,
+                            const double *weights, size_t n, enum flow_direction direction)
 {
     struct predict *p = calloc(1, sizeof *p);
     size_t n_dirs = 2 * t->n_links;
 
     if (!p)
         return NULL;
-    *p = (struct predict){.t = t, .flows = flows, .n_flows = n, .direction = direction};
+    *p = (struct predict){.t = t, .flows = flows, .weights = weights, .n_flows = n, .direction = direction};
     p->first_use = calloc(n + 1, sizeof *p->first_use);
     p->broken = calloc(n + 1, sizeof *p->broken);
     p->class_of = calloc(n + 1, sizeof *p->class_of);

@@ -26,9 +26,10 @@ struct predict_load {
     double share;
 };
 
-/* Paths of all flows; t and flows must outlive it. NULL on lack of memory. */
-struct predict *predict_new(const struct topo *t, const struct path_state *state, const struct flow *flows, size_t n,
-                            enum flow_direction direction);
+/* Paths of all flows; t and flows must outlive it. `weights`: the part of a connection's fair share that each flow stands for
+ * (NULL: 1 each). NULL on lack of memory. */
+struct predict *predict_new(const struct topo *t, const struct path_state *state, const struct flow *flows,
+                            const double *weights, size_t n, enum flow_direction direction);
 void predict_free(struct predict *p); /* accepts NULL */
 
 /* Link directions of a flow, each once. */

@@ -1,9 +1,11 @@
 #include "emu/cli/cli.h"
+#include "emu/cli/commands.h"
 #include "nfsbal/cli/commands.h"
 
 // clang-format off
 static const struct cli_command commands[] = {
     {"hash", command_hash, "which link does this flow take: one pair, a matrix, a stream or a capture"},
+    {"path", cmd_path, "explain which links every flow takes"},
 };
 // clang-format on
 

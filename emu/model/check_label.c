@@ -103,9 +103,8 @@ static bool is_unknown(const struct check_choice *a) { return a->status >= HASH_
 static const char *unknown_text(struct check *c, const struct check_choice *a)
 {
     const char *read = fields(c, a->policy, UINT32_MAX);
-    return check_text(c,
-                      "the rule by which a member is picked is not published%s%s%s: every answer behind it is a range",
-                      *read ? ", only that " : "", read, *read ? " decide" : "");
+    return check_text(c, "the rule by which a member is picked is not published%s%s: every answer behind it is a range",
+                      *read ? ", only that it reads " : "", read);
 }
 
 static void hash_unknown(struct check *c)

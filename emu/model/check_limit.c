@@ -94,8 +94,11 @@ static void report_shared(struct check *c, size_t box, int64_t limit, bool given
 
     for (size_t i = first; i < end; i++) {
         int v = t->mounts[c->host_mounts[i]].vip;
-        struct per_vip of = v < 0 ? (struct per_vip){0} : vip[v];
         struct check_names names = {0};
+        struct per_vip of;
+        if (v < 0)
+            continue;
+        of = vip[v];
         if (of.connections <= (uint64_t)limit)
             continue;
         for (size_t k = i; k < end; k++) {

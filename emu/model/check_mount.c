@@ -1,15 +1,29 @@
 /* Mounts: what makes one datastore several, or several one. */
 #include "emu/model/check_rules.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 /* ---- one datastore, one string ---- */
 
+/* The server string may have the path behind it, as `mounted: "filer:/vol1/"` writes it. */
+static size_t server_length(const struct topo_mount *m)
+{
+    const char *path = strstr(m->server, ":/");
+    return path ? (size_t)(path - m->server) : strlen(m->server);
+}
+
+static bool same_server(const struct topo_mount *a, const struct topo_mount *b)
+{
+    return a->server == b->server ||
+           (server_length(a) == server_length(b) && strncmp(a->server, b->server, server_length(a)) == 0);
+}
+
 static bool same_source(const struct topo_mount *a, const struct topo_mount *b)
 {
-    return strcmp(a->server, b->server) == 0 && strcmp(a->path, b->path) == 0;
+    return same_server(a, b) && (a->path == b->path || strcmp(a->path, b->path) == 0);
 }
 
 /* The string that most hosts use: its first mount. */
@@ -44,19 +58,25 @@ static size_t without_slash(const char *path)
     return n;
 }
 
+static bool is_address(const struct topo_mount *m)
+{
+    struct topo_addr address;
+    char text[64];
+
+    snprintf(text, sizeof text, "%.*s", (int)server_length(m), m->server);
+    return topo_addr_parse(&address, text);
+}
+
 /* In what two mounts of one datastore differ, in words. */
 static const char *difference(const struct topo_mount *a, const struct topo_mount *b)
 {
-    struct topo_addr address;
-    bool server = strcmp(a->server, b->server) != 0, path = strcmp(a->path, b->path) != 0;
+    bool server = !same_server(a, b), path = strcmp(a->path, b->path) != 0;
     size_t n = without_slash(a->path), m = without_slash(b->path);
 
-    if (server && strcasecmp(a->server, b->server) == 0)
+    if (server && server_length(a) == server_length(b) && strncasecmp(a->server, b->server, server_length(a)) == 0)
         return "letter case of the server";
     if (server && a->vip >= 0 && a->vip == b->vip)
-        return topo_addr_parse(&address, a->server) != topo_addr_parse(&address, b->server)
-                   ? "name against address of the same VIP"
-                   : "two names of the same VIP";
+        return is_address(a) != is_address(b) ? "name against address of the same VIP" : "two names of the same VIP";
     if (server)
         return "another server";
     if (path && n == m && memcmp(a->path, b->path, n) == 0)
@@ -83,9 +103,10 @@ static void drifted(struct check *c, const struct topo_datastore *ds, const stru
     }
     check_add(c, odd->mark, ds->name,
               "these are two datastores to vCenter: vMotion, HA and DRS fail between the two groups of hosts",
-              "%s mount%s %s%s%s, %s %s%s%s (%s)", check_names_text(c, &hosts), hosts.n == 1 ? "s" : "", odd->server,
-              paths ? ":" : "", paths ? odd->path : "", others == 1 ? t->boxes[most->host].name : "the others",
-              most->server, paths ? ":" : "", paths ? most->path : "", difference(odd, most));
+              "%s mount%s %.*s%s%s, %s %.*s%s%s (%s)", check_names_text(c, &hosts), hosts.n == 1 ? "s" : "",
+              (int)server_length(odd), odd->server, paths ? ":" : "", paths ? odd->path : "",
+              others == 1 ? t->boxes[most->host].name : "the others", (int)server_length(most), most->server,
+              paths ? ":" : "", paths ? most->path : "", difference(odd, most));
 }
 
 static void server_string_drift(struct check *c)

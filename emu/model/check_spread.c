@@ -141,6 +141,7 @@ static int uplink_of(const struct topo *t, struct view *v, const struct topo_add
 /* The VIPs of one subnet with those who use them. */
 struct quest {
     const struct topo *t;
+    const unsigned *vip_mounts;
     struct view *view; /* all; those with slots take part */
     size_t n_views;
     int vip[MOST_VIPS];
@@ -212,7 +213,8 @@ static bool replace(struct quest *q, size_t j)
     uint32_t own = 0, size;
 
     for (size_t i = 0; i < t->n_vips; i++) {
-        bool in_set = !t->vips[i].up || t->vips[i].node != old->node || t->vips[i].home != old->home;
+        bool in_set =
+            !t->vips[i].up || q->vip_mounts[i] || t->vips[i].node != old->node || t->vips[i].home != old->home;
         for (size_t k = 0; k < q->n && !in_set; k++)
             in_set = q->vip[k] == (int)i || (k < j && topo_addr_equal(&q->addr[k], &t->vips[i].addr));
         if (!in_set && topo_addr_same_subnet(&old->addr, &t->vips[i].addr, old->addr.prefix) &&
@@ -274,7 +276,8 @@ static const char *better(struct check *c, struct view *view, size_t n, const st
                           const struct topo_addr *taken, size_t n_taken)
 {
     const struct topo *t = c->t;
-    struct quest q = {.t = t, .view = view, .n_views = n, .taken = taken, .n_taken = n_taken};
+    struct quest q = {
+        .t = t, .vip_mounts = c->vip_mounts, .view = view, .n_views = n, .taken = taken, .n_taken = n_taken};
     struct check_names swaps = {0};
     char text[64];
 
@@ -404,7 +407,8 @@ static size_t vips_for(const struct check *c, const struct view *v)
 
     for (size_t i = 0; i < v->n; i++) {
         bool again = false;
-        mounts += c->pairs[v->pair[i].pair].mounts;
+        /* A further address of an NFS 4.1 session counts as well. */
+        mounts += c->pairs[v->pair[i].pair].mounts ? c->pairs[v->pair[i].pair].mounts : 1;
         for (size_t k = 0; k < i && !again; k++)
             again = t->vips[v->pair[k].vip].node == t->vips[v->pair[i].vip].node;
         for (size_t k = 0; k < t->n_vips && !again; k++)

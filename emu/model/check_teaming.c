@@ -18,7 +18,7 @@ static struct diag_mark teaming_mark(const struct topo_team *tm, const struct to
 static const char *teaming_name(struct check *c, int team, int iface)
 {
     const char *name = check_team_name(c, team), *group = iface < 0 ? NULL : c->t->ifaces[iface].portgroup;
-    return group ? check_text(c, "%s, port group %s,", name, group) : name;
+    return group ? check_text(c, "%s, port group %s", name, group) : name;
 }
 
 static const char *policy_name(const struct topo_teaming *teaming)

@@ -68,8 +68,8 @@ static void ports_refuse(struct check *c, int iface, bool for_the_tag)
     else
         hint = "give the interface its VLAN, or the trunk a native one";
     sends = f->vlan ? check_text(c, "sends with the tag of VLAN %u", f->vlan) : "sends untagged frames";
-    check_add(c, f->mark, check_iface_name(c, iface), hint, "%s, and %s is set to %s", sends, check_names_text(c, &at),
-              what);
+    check_add(c, f->mark, check_iface_name(c, iface), hint, "%s, but %s %s set to %s", sends, check_names_text(c, &at),
+              at.n == 1 ? "is" : "are", what);
 }
 
 static void vlan_tag(struct check *c)

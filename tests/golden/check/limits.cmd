@@ -1,0 +1,1 @@
+emu check tests/golden/check/limits.yaml | grep -E ': (error|warning) |[0-9] error'

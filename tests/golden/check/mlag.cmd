@@ -1,0 +1,1 @@
+emu check tests/golden/check/mlag.yaml | grep -E ': (error|warning) |error'

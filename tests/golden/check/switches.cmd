@@ -1,0 +1,1 @@
+emu check tests/golden/check/switches.yaml | grep -E ': (error|warning) '

@@ -19,7 +19,6 @@
 #include "emu/model/topology.h"
 #include "emu/report/frames.h"
 #include "emu/report/outfile.h"
-#include "emu/report/pcap.h"
 
 struct pending {
     struct frames frames;

@@ -204,6 +204,15 @@ static void cell_links_used(struct table *t, struct table_row *row, size_t colum
         table_cellf(t, row, column, "? of %zu", all);
 }
 
+/* A rate, or that there was no work of the kind. */
+static void cell_io(struct table *t, struct table_row *row, size_t column, const struct result_io *io)
+{
+    if (io->phases)
+        cell_mbps(t, row, column, io->rate);
+    else
+        table_cell(t, row, column, "-");
+}
+
 static double total_rate(const struct result *r) { return r->write.rate + r->read.rate; }
 
 static void cell_ratio(struct table *t, struct table_row *row, size_t column, double value, double first)
@@ -252,9 +261,9 @@ static int print_cases(const struct report *report, FILE *out)
         size_t c = 0;
         table_cell(t, row, c++, case_name(r));
         if (writes || !reads)
-            cell_mbps(t, row, c++, r->write.rate);
+            cell_io(t, row, c++, &r->write);
         if (reads)
-            cell_mbps(t, row, c++, r->read.rate);
+            cell_io(t, row, c++, &r->read);
         if (report->n_results > 1)
             cell_ratio(t, row, c++, total_rate(r), total_rate(report->results[0]));
         cell_links_used(t, row, c++, r);

@@ -131,12 +131,12 @@ static void truth(struct report_sink *s, const char *key, bool value)
     fprintf(self(s)->file, "%d\n", value);
 }
 
-int report_tsv(const struct report *r, FILE *file)
+int report_tsv(const struct report *r, FILE *out)
 {
     struct tsv_sink t = {
         .sink = {.begin = begin, .end = end, .name = name, .text = text, .count = count, .real = real, .truth = truth},
-        .file = file};
-    fputs("case\tkind\tname\tmetric\tvalue\n", file);
+        .file = out};
+    fputs("case\tkind\tname\tmetric\tvalue\n", out);
     report_fields(r, &t.sink);
     return 0;
 }

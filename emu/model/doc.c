@@ -2,12 +2,15 @@
 
 #include <string.h>
 
+enum { INDEX_FROM = 16 }; /* a map of so many entries is looked up by a table */
+
 struct doc_node *doc_new(struct topo_arena *a, enum doc_type type, struct diag_mark mark)
 {
     struct doc_node *node = arena_alloc(a, sizeof(*node));
     node->type = type;
     node->mark = mark;
     node->text = "";
+    node->weight = 1;
     return node;
 }
 
@@ -22,18 +25,33 @@ void doc_append(struct topo_arena *a, struct doc_node *list, struct doc_node *it
 {
     list->items = arena_grow(a, list->items, list->count, &list->capacity, sizeof(*list->items));
     list->items[list->count++] = item;
+    list->weight += item->weight;
 }
 
 void doc_put(struct topo_arena *a, struct doc_node *map, const char *key, struct diag_mark mark, struct doc_node *value)
 {
     map->pairs = arena_grow(a, map->pairs, map->count, &map->capacity, sizeof(*map->pairs));
     map->pairs[map->count++] = (struct doc_pair){key, mark, value};
+    map->weight += value->weight;
+    if (map->count < INDEX_FROM)
+        return;
+    if (!map->index) {
+        map->index = arena_alloc(a, sizeof(*map->index));
+        name_table_init(map->index, a);
+        for (size_t i = 0; i + 1 < map->count; i++)
+            name_table_add(map->index, map->pairs[i].key, (int)i);
+    }
+    name_table_add(map->index, key, (int)map->count - 1);
 }
 
 const struct doc_pair *doc_get_pair(const struct doc_node *map, const char *key)
 {
     if (!map || map->type != DOC_MAP)
         return NULL;
+    if (map->index) {
+        int place = name_table_find(map->index, key);
+        return place < 0 ? NULL : &map->pairs[place];
+    }
     for (size_t i = 0; i < map->count; i++)
         if (strcmp(map->pairs[i].key, key) == 0)
             return &map->pairs[i];
@@ -68,30 +86,19 @@ static struct doc_node *merge_maps(struct topo_arena *a, const struct doc_node *
                                    struct diag *d)
 {
     struct doc_node *merged = doc_new(a, DOC_MAP, base->mark);
-    struct name_table places;
-    name_table_init(&places, a);
     for (size_t i = 0; i < base->count; i++) {
-        name_table_add(&places, base->pairs[i].key, (int)i);
-        doc_put(a, merged, base->pairs[i].key, base->pairs[i].mark, base->pairs[i].value);
+        const struct doc_pair *old = &base->pairs[i], *new = doc_get_pair(patch, old->key);
+        if (!new)
+            doc_put(a, merged, old->key, old->mark, old->value);
+        else if (new->value->type != DOC_NULL)
+            doc_put(a, merged, old->key, old->mark, doc_merge(a, old->value, new->value, d));
     }
     for (size_t i = 0; i < patch->count; i++) {
         const struct doc_pair *pair = &patch->pairs[i];
-        int place = name_table_find(&places, pair->key);
-        if (place < 0) {
-            struct doc_node *value = without_nulls(a, pair, d);
-            if (value)
-                doc_put(a, merged, pair->key, pair->mark, value);
-        } else if (pair->value->type == DOC_NULL) {
-            merged->pairs[place].value = NULL;
-        } else {
-            merged->pairs[place].value = doc_merge(a, merged->pairs[place].value, pair->value, d);
-        }
+        struct doc_node *value = doc_get_pair(base, pair->key) ? NULL : without_nulls(a, pair, d);
+        if (value)
+            doc_put(a, merged, pair->key, pair->mark, value);
     }
-    size_t kept = 0;
-    for (size_t i = 0; i < merged->count; i++)
-        if (merged->pairs[i].value)
-            merged->pairs[kept++] = merged->pairs[i];
-    merged->count = kept;
     return merged;
 }
 

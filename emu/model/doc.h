@@ -25,6 +25,8 @@ struct doc_node {
         struct doc_node **items;
         struct doc_pair *pairs;
     };
+    struct name_table *index;  /* of a large map: key -> place */
+    size_t weight;             /* nodes of the tree from here on, shared ones counted wherever they stand */
     struct doc_node *expanded; /* cache of the expansion, where that depends on nothing outside the node */
 };
 

@@ -15,6 +15,11 @@ const struct schema_key *schema_find(const struct schema_key *keys, const char *
     return NULL;
 }
 
+static const char *place_name(struct schema_report *r, struct diag_mark mark)
+{
+    return arena_printf(r->arena, "%d:%d", mark.line, mark.column);
+}
+
 void schema_report_init(struct schema_report *r, struct topo_arena *a, struct diag *d)
 {
     *r = (struct schema_report){.d = d, .arena = a};
@@ -22,21 +27,27 @@ void schema_report_init(struct schema_report *r, struct topo_arena *a, struct di
     /* What an earlier reading of the same file said need not be said again. */
     for (size_t i = 0; i < d->count; i++)
         if (d->entries[i].severity == DIAG_ERROR && d->entries[i].mark.line)
-            name_table_add(&r->seen, arena_printf(a, "%d:%d", d->entries[i].mark.line, d->entries[i].mark.column), 0);
+            name_table_add(&r->seen, place_name(r, d->entries[i].mark), 0);
+}
+
+enum { ERRORS_MAX = 100 };
+
+bool schema_is_new(struct schema_report *r, struct diag_mark mark)
+{
+    return !mark.line || (r->errors <= ERRORS_MAX && name_table_find(&r->seen, place_name(r, mark)) < 0);
 }
 
 void schema_error(struct schema_report *r, struct diag_mark mark, const char *hint, const char *format, ...)
 {
-    enum { ERRORS_MAX = 100 };
     r->failed = true;
-    if (mark.line && name_table_add(&r->seen, arena_printf(r->arena, "%d:%d", mark.line, mark.column), 0) >= 0)
+    if (!schema_is_new(r, mark) || r->errors > ERRORS_MAX)
         return;
-    size_t errors = diag_count(r->d, DIAG_ERROR);
-    if (errors == ERRORS_MAX)
+    name_table_add(&r->seen, place_name(r, mark), 0);
+    if (r->errors++ == ERRORS_MAX) {
         diag_add(r->d, DIAG_ERROR, NULL, (struct diag_mark){0}, NULL, "more than %d errors; the rest is not shown",
                  ERRORS_MAX);
-    if (errors >= ERRORS_MAX)
         return;
+    }
     char text[512];
     va_list arguments;
     va_start(arguments, format);
@@ -258,6 +269,9 @@ static void unknown_key(struct schema_report *r, const struct doc_pair *pair, co
 {
     const char *names[64] = {NULL};
     size_t n = 0;
+    r->failed = true;
+    if (!schema_is_new(r, pair->mark))
+        return;
     for (; keys->name && n < sizeof(names) / sizeof(names[0]); keys++)
         if (!(keys->flags & SCHEMA_REFUSED))
             names[n++] = keys->name;

@@ -73,9 +73,12 @@ struct schema_report {
     struct diag *d;
     struct topo_arena *arena;
     struct name_table seen; /* places that have an error already */
+    size_t errors;          /* shown */
     bool failed;
 };
 void schema_report_init(struct schema_report *r, struct topo_arena *a, struct diag *d);
+/* False when an error at this place would not be shown any more: no need to look for a suggestion. */
+bool schema_is_new(struct schema_report *r, struct diag_mark mark);
 void schema_error(struct schema_report *r, struct diag_mark mark, const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -15,6 +15,8 @@
 
 #include "emu/model/range.h"
 
+enum { WEIGHT_MAX = 2000000 };
+
 struct frame {
     const struct frame *up;
     size_t depth;           /* 1, 2, ... from the root */
@@ -51,6 +53,14 @@ static bool count_names(struct expansion *x, struct diag_mark mark, size_t n)
         return true;
     schema_error(x->report, mark, NULL, "the ranges of this file make more than %d names", RANGE_NAMES_MAX);
     return false;
+}
+
+/* A short text can stand for more than fits anywhere: ranges within ranges. Once with an error. */
+static bool too_large(struct expansion *x, const struct doc_node *node, struct diag_mark mark)
+{
+    if (node->weight > WEIGHT_MAX)
+        schema_error(x->report, mark, NULL, "the ranges make this file larger than %d values", WEIGHT_MAX);
+    return node->weight > WEIGHT_MAX;
 }
 
 /* `{name}` replaced by the name of the nearest entry. Where there is none, the text stays. */
@@ -176,6 +186,8 @@ static struct doc_node *expand_named(struct expansion *x, const struct doc_node 
         for (size_t k = 0; k < range.count; k++) {
             const char *name = range.ranged ? range_at(x->arena, &range, k) : pair->key;
             const struct frame frame = {up, depth_of(up) + 1, name, pair->key, range.ranged ? range.count : 0, k};
+            if (too_large(x, map, pair->mark))
+                return map;
             int first = name_table_add(&places, name, (int)map->count);
             if (first >= 0)
                 schema_error(x->report, pair->mark, NULL, "`%s` is here twice; the first is from line %d", name,
@@ -228,6 +240,8 @@ static void expand_item(struct expansion *x, struct doc_node *item, const struct
         const struct frame frame = {
             up, depth_of(up) + 1, NULL, doc_get(item, pair_key)->items[0]->text, ends[0].ranged ? ends[0].count : 0, k};
         struct doc_node *map = doc_new(x->arena, DOC_MAP, item->mark);
+        if (too_large(x, list, item->mark))
+            return;
         for (size_t i = 0; i < item->count; i++) {
             const struct doc_pair *pair = &item->pairs[i];
             const struct schema_key *r = schema_find(row->keys, pair->key);

@@ -102,7 +102,7 @@ static bool find_policy(struct build *b, const struct doc_node *name, const char
 {
     const struct hash_policy *policy = hash_policy_find_for(prefix, name->text);
     if (!policy) {
-        const char *near = hash_policy_nearest(prefix, name->text);
+        const char *near = schema_is_new(b->report, name->mark) ? hash_policy_nearest(prefix, name->text) : NULL;
         schema_error(
             b->report, name->mark,
             near ? arena_printf(b->scratch, "did you mean `%s`?", near)
@@ -185,6 +185,9 @@ void build_dangling(struct build *b, struct diag_mark mark, const char *what, co
                     const struct name_table *table)
 {
     enum { NAMES_MAX = 4096 };
+    b->report->failed = true;
+    if (!schema_is_new(b->report, mark))
+        return;
     const char **names = arena_alloc(b->scratch, NAMES_MAX * sizeof(*names));
     size_t n = 0;
     for (size_t i = 0; i < table->size && n < NAMES_MAX; i++)

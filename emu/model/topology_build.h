@@ -36,8 +36,12 @@ struct build {
     size_t n_raw_ports, raw_capacity;
     struct name_table nodes, boxes, ports, teams, vips, vip_names, exports, ambiguous, datastores, macs;
     size_t nodes_capacity, boxes_capacity, teams_capacity, ifaces_capacity, vips_capacity, exports_capacity;
+    int *only_team;                   /* per box of a NAS: the team VIPs ride on where they don't say, or -1 */
+    bool *several_teams;              /* ... there are several to choose from */
+    uint8_t known_vlans[512];         /* bits: of the switch that is being read */
     const struct doc_pair **vip_docs; /* per VIP */
     size_t vip_docs_capacity;
+    size_t n_jobs; /* of all workloads */
 };
 
 /* topology_build.c: values */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { IFACES_MAX = 1024 };
+
 static struct topo_iface *add_iface(struct build *b, int box, const char *name, struct diag_mark mark)
 {
     struct topo *t = b->t;
@@ -142,6 +144,14 @@ static void add_interfaces(struct build *b, int box)
 void build_interfaces(struct build *b)
 {
     for (int box = 0; box < (int)b->t->n_boxes; box++) {
+        const struct doc_node *doc = b->docs[b->t->boxes[box].node], *vmknics = doc_get(doc, "vmknics"),
+                              *interfaces = doc_get(doc, "interfaces");
+        size_t n = (vmknics ? vmknics->count : 0) + (interfaces ? interfaces->count : 0);
+        if (n > IFACES_MAX) {
+            schema_error(b->report, b->t->boxes[box].mark, NULL, "`%s` has %zu interfaces; a node has at most %d",
+                         b->t->boxes[box].name, n, IFACES_MAX);
+            continue;
+        }
         enum topo_kind kind = b->t->nodes[b->t->boxes[box].node].kind;
         if (kind == TOPO_ESXI)
             add_vmknics(b, box);

@@ -9,9 +9,6 @@ enum { MOUNTS_MAX = 1000000 };
 
 /* Mounts of one host at one VIP with one NFS version: they share what connections there may be. */
 struct peers {
-    struct peers *next;
-    int vip;
-    enum topo_nfs nfs;
     unsigned connections; /* so far */
     int *owners;          /* mounts with connections of their own */
     size_t n_owners, capacity, turn;
@@ -19,7 +16,6 @@ struct peers {
 
 struct host {
     int first_iface, n_ifaces;
-    struct peers *peers;
     unsigned connections_per_ip; /* to one server address; 0 = no limit */
     bool shares;                 /* mounts of one address share the first's connections */
 };
@@ -28,6 +24,11 @@ struct mounting {
     struct build *b;
     struct host *hosts;        /* per box; those that are no hosts stay empty */
     struct name_table routers; /* address of a router -> its interface */
+    struct peers *peers;
+    size_t n_peers, peers_capacity;
+    struct name_table peers_of; /* "HOST VIP NFS" -> place in peers */
+    int *all_hosts;             /* boxes that mount what names no hosts */
+    size_t n_all_hosts;
 };
 
 /* The VIP of a server string as mounted; the path behind ":/" is cut off into *path where there is one. */
@@ -101,14 +102,14 @@ static void route(struct mounting *m, struct topo_mount *mount)
 
 static struct peers *peers_of(struct mounting *m, const struct topo_mount *mount, enum topo_nfs nfs)
 {
-    struct host *host = &m->hosts[mount->host];
-    for (struct peers *p = host->peers; p; p = p->next)
-        if (p->vip == mount->vip && p->nfs == nfs)
-            return p;
-    struct peers *p = arena_alloc(m->b->scratch, sizeof(*p));
-    *p = (struct peers){.next = host->peers, .vip = mount->vip, .nfs = nfs};
-    host->peers = p;
-    return p;
+    struct topo_arena *a = m->b->scratch;
+    const char *key = arena_printf(a, "%d %d %d", mount->host, mount->vip, (int)nfs);
+    int place = name_table_add(&m->peers_of, key, (int)m->n_peers);
+    if (place >= 0)
+        return &m->peers[place];
+    m->peers = arena_grow(a, m->peers, m->n_peers, &m->peers_capacity, sizeof(*m->peers));
+    m->peers[m->n_peers] = (struct peers){0};
+    return &m->peers[m->n_peers++];
 }
 
 /* How many connections a mount has of its own, and with whom it shares when it has none. Linux: mounts of one address use
@@ -184,38 +185,45 @@ static void take_servers(struct build *b, const struct topo_datastore *ds, const
     *vips = all;
 }
 
-static bool *hosts_of(struct build *b, const struct doc_node *list, size_t *n)
+static bool is_host(const struct topo *t, int box)
 {
-    const struct topo *t = b->t;
-    bool *wanted = arena_alloc(b->scratch, t->n_boxes + 1);
+    enum topo_kind kind = t->nodes[t->boxes[box].node].kind;
+    return kind == TOPO_ESXI || kind == TOPO_LINUX;
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const int *p = left, *q = right;
+    return (*p > *q) - (*p < *q);
+}
+
+/* The hosts that mount a datastore, in order. */
+static const int *hosts_of(struct mounting *m, const struct doc_node *list, size_t *n)
+{
+    struct build *b = m->b;
+    *n = m->n_all_hosts;
+    if (!list)
+        return m->all_hosts;
+    int *hosts = arena_alloc(b->scratch, (list->count + 1) * sizeof(*hosts));
     *n = 0;
-    for (size_t i = 0; !list && i < t->n_boxes; i++) {
-        enum topo_kind kind = t->nodes[t->boxes[i].node].kind;
-        wanted[i] = kind == TOPO_ESXI || kind == TOPO_LINUX;
-        *n += wanted[i];
-    }
-    for (size_t i = 0; list && i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++) {
         int box = name_table_find(&b->boxes, list->items[i]->text);
-        enum topo_kind kind = box < 0 ? TOPO_SWITCH : t->nodes[t->boxes[box].node].kind;
-        if (kind != TOPO_ESXI && kind != TOPO_LINUX) {
+        if (box >= 0 && is_host(b->t, box))
+            hosts[(*n)++] = box;
+        else
             build_dangling(b, list->items[i]->mark, "host", list->items[i]->text, &b->boxes);
-            continue;
-        }
-        wanted[box] = true;
-        ++*n;
     }
-    return wanted;
+    qsort(hosts, *n, sizeof(*hosts), by_number);
+    return hosts;
 }
 
 /* A map by host names only hosts that mount the datastore. */
-static void check_hosts_of_map(struct build *b, const struct doc_node *map, const bool *wanted)
+static void check_hosts_of_map(struct build *b, const struct doc_node *map, const int *hosts, size_t n)
 {
     for (size_t i = 0; map && map->type == DOC_MAP && i < map->count; i++) {
         const struct doc_pair *pair = &map->pairs[i];
-        if (strcmp(pair->key, "default") == 0)
-            continue;
         int box = name_table_find(&b->boxes, pair->key);
-        if (box < 0 || !wanted[box])
+        if (strcmp(pair->key, "default") != 0 && (box < 0 || !bsearch(&box, hosts, n, sizeof(*hosts), by_number)))
             build_dangling(b, pair->mark, "host that mounts this", pair->key, &b->boxes);
     }
 }
@@ -234,9 +242,9 @@ static void add_mounts(struct mounting *m, int index, const struct doc_node *doc
     struct topo_datastore *ds = &t->datastores[index];
     const struct doc_node *mounted = doc_get(doc, "mounted");
     size_t n;
-    bool *wanted = hosts_of(b, doc_get(doc, "hosts"), &n);
-    check_hosts_of_map(b, mounted, wanted);
-    check_hosts_of_map(b, doc_get(doc, "nconnect"), wanted);
+    const int *hosts = hosts_of(m, doc_get(doc, "hosts"), &n);
+    check_hosts_of_map(b, mounted, hosts, n);
+    check_hosts_of_map(b, doc_get(doc, "nconnect"), hosts, n);
     struct server usual = default_server(b, ds, doc);
     const int *vips = NULL;
     size_t n_vips = 0;
@@ -246,13 +254,12 @@ static void add_mounts(struct mounting *m, int index, const struct doc_node *doc
         usual.string = t->vips[vips[0]].text;
     }
     ds->first_mount = (int)t->n_mounts;
-    for (size_t i = 0; i < t->n_boxes; i++) {
-        if (!wanted[i])
-            continue;
+    for (size_t i = 0; i < n; i++) {
+        const char *host = t->boxes[hosts[i]].name;
         struct server s = usual;
-        const char *own = mounted && mounted->type == DOC_MAP ? build_word(mounted, t->boxes[i].name) : NULL;
+        const char *own = mounted && mounted->type == DOC_MAP ? build_word(mounted, host) : NULL;
         if (own)
-            s = read_server(b, ds, own, build_mark(mounted, t->boxes[i].name));
+            s = read_server(b, ds, own, build_mark(mounted, host));
         if (!s.string && mounted)
             schema_error(b->report, mounted->mark.line ? mounted->mark : ds->mark, "default: S",
                          "`%s` has no server for host `%s`", ds->name, t->boxes[i].name);
@@ -260,7 +267,7 @@ static void add_mounts(struct mounting *m, int index, const struct doc_node *doc
             continue; /* a new site: nothing is mounted until a plan says where */
         struct topo_mount *mount = &t->mounts[t->n_mounts++];
         *mount = (struct topo_mount){.datastore = index,
-                                     .host = (int)i,
+                                     .host = hosts[i],
                                      .server = s.string,
                                      .path = s.path,
                                      .vip = s.vip,
@@ -273,7 +280,7 @@ static void add_mounts(struct mounting *m, int index, const struct doc_node *doc
         if (s.vip < 0)
             continue;
         route(m, mount);
-        mount->asked = connections_asked(doc, t->boxes[i].name, ds->nconnect);
+        mount->asked = connections_asked(doc, host, ds->nconnect);
         connect_mount(m, (int)t->n_mounts - 1, mount->asked, ds->nfs);
         ds->n_mounts++;
     }
@@ -354,7 +361,10 @@ static void add_datastore(struct mounting *m, const struct doc_pair *pair)
 static void know_hosts(struct mounting *m)
 {
     const struct topo *t = m->b->t;
+    m->all_hosts = arena_alloc(m->b->scratch, (t->n_boxes + 1) * sizeof(*m->all_hosts));
     for (size_t i = 0; i < t->n_boxes; i++) {
+        if (is_host(t, (int)i))
+            m->all_hosts[m->n_all_hosts++] = (int)i;
         const struct topo_node *node = &t->nodes[t->boxes[i].node];
         bool given;
         m->hosts[i].shares = node->kind == TOPO_LINUX;
@@ -373,16 +383,14 @@ static void know_hosts(struct mounting *m)
 }
 
 /* How many mounts there will be at most; false, with an error, when that is too many to hold. */
-static bool count_mounts(struct build *b, const struct doc_node *datastores, size_t *total)
+static bool count_mounts(struct mounting *m, const struct doc_node *datastores, size_t *total)
 {
-    size_t hosts;
-    hosts_of(b, NULL, &hosts);
     *total = 0;
     for (size_t i = 0; i < datastores->count; i++) {
         const struct doc_node *list = doc_get(datastores->pairs[i].value, "hosts");
-        *total += list ? list->count : hosts;
+        *total += list ? list->count : m->n_all_hosts;
         if (*total > MOUNTS_MAX) {
-            schema_error(b->report, datastores->pairs[i].mark, NULL, "more than %d mounts", MOUNTS_MAX);
+            schema_error(m->b->report, datastores->pairs[i].mark, NULL, "more than %d mounts", MOUNTS_MAX);
             return false;
         }
     }
@@ -394,13 +402,14 @@ void build_datastores(struct build *b)
     struct topo *t = b->t;
     const struct doc_node *datastores = doc_get(b->root, "datastores");
     size_t n = datastores ? datastores->count : 0, total = 0;
-    if (n && !count_mounts(b, datastores, &total))
+    struct mounting m = {.b = b, .hosts = arena_alloc(b->scratch, (t->n_boxes + 1) * sizeof(*m.hosts))};
+    name_table_init(&m.routers, b->scratch);
+    name_table_init(&m.peers_of, b->scratch);
+    know_hosts(&m);
+    if (n && !count_mounts(&m, datastores, &total))
         return;
     t->datastores = arena_alloc(b->arena, (n + 1) * sizeof(*t->datastores));
     t->mounts = arena_alloc(b->arena, (total + 1) * sizeof(*t->mounts));
-    struct mounting m = {.b = b, .hosts = arena_alloc(b->scratch, (t->n_boxes + 1) * sizeof(*m.hosts))};
-    name_table_init(&m.routers, b->scratch);
-    know_hosts(&m);
     for (size_t i = 0; i < n; i++)
         add_datastore(&m, &datastores->pairs[i]);
 }

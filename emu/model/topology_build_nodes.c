@@ -5,6 +5,8 @@
 
 #include "emu/model/topology_file.h"
 
+enum { CONTROLLERS_MAX = 64 };
+
 static enum topo_kind kind_of(const struct doc_node *doc)
 {
     static const char *const names[] = {"esxi", "linux", "switch", "nas", "router"};
@@ -94,6 +96,11 @@ static void add_boxes(struct build *b, int n, const struct doc_node *doc, struct
     if (!controllers || !controllers->count) {
         schema_error(b->report, mark, "one is enough: controllers: {head: {nics: eth0}}", "`%s` has no controllers",
                      node->name);
+        return;
+    }
+    if (controllers->count > CONTROLLERS_MAX) {
+        schema_error(b->report, mark, NULL, "`%s` has %zu controllers; a NAS has at most %d", node->name,
+                     controllers->count, CONTROLLERS_MAX);
         return;
     }
     for (size_t i = 0; i < controllers->count; i++) {

@@ -2,10 +2,11 @@
 #include "emu/model/topology_build.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DURATION_DEFAULT (30 * PS_PER_S)
-enum { BLOCK_DEFAULT = 65536, OUTSTANDING_DEFAULT = 16 };
+enum { BLOCK_DEFAULT = 65536, OUTSTANDING_DEFAULT = 16, JOBS_MAX = 4000000 };
 
 static void all_mounts(struct build *b, struct topo_workload *w)
 {
@@ -17,38 +18,71 @@ static void all_mounts(struct build *b, struct topo_workload *w)
     w->n_mounts = t->n_mounts;
 }
 
-static bool *named(struct build *b, const struct doc_node *list, const struct name_table *table, const char *what,
-                   size_t n)
+static int by_number(const void *left, const void *right)
 {
-    bool *wanted = arena_alloc(b->scratch, n + 1);
-    memset(wanted, !list, n);
-    for (size_t i = 0; list && i < list->count; i++) {
-        int place = name_table_find(table, list->items[i]->text);
+    const int *p = left, *q = right;
+    return (*p > *q) - (*p < *q);
+}
+
+/* The places of the names of a list in a table, in order; all of n where there is no list. */
+static int *places(struct build *b, const struct doc_node *list, const struct name_table *table, const char *what,
+                   size_t *n)
+{
+    size_t count = list ? list->count : *n;
+    int *all = arena_alloc(b->scratch, (count + 1) * sizeof(*all));
+    *n = 0;
+    for (size_t i = 0; i < count; i++) {
+        int place = list ? name_table_find(table, list->items[i]->text) : (int)i;
         if (place < 0)
             build_dangling(b, list->items[i]->mark, what, list->items[i]->text, table);
         else
-            wanted[place] = true;
+            all[(*n)++] = place;
     }
-    return wanted;
+    qsort(all, *n, sizeof(*all), by_number);
+    return all;
+}
+
+/* The mount of a host among those of a datastore, which are in order of hosts; -1 when it has none. */
+static int find_mount(const struct topo *t, const struct topo_datastore *ds, int host)
+{
+    int low = ds->first_mount, high = ds->first_mount + ds->n_mounts;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (t->mounts[middle].host < host)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < ds->first_mount + ds->n_mounts && t->mounts[low].host == host ? low : -1;
 }
 
 static void some_mounts(struct build *b, struct topo_workload *w, const struct doc_node *doc)
 {
     const struct topo *t = b->t;
     const struct doc_node *hosts = doc_get(doc, "host") ? doc_get(doc, "host") : doc_get(doc, "hosts");
-    bool *on = named(b, hosts, &b->boxes, "host", t->n_boxes);
-    bool *of = named(b, doc_get(doc, "datastores"), &b->datastores, "datastore", t->n_datastores);
+    size_t n_on = t->n_boxes, n_of = t->n_datastores, capacity = 0;
+    int *on = hosts ? places(b, hosts, &b->boxes, "host", &n_on) : NULL;
+    int *of = places(b, doc_get(doc, "datastores"), &b->datastores, "datastore", &n_of), *mounts = NULL;
     if (doc_get(doc, "host") && doc_get(doc, "hosts"))
         schema_error(b->report, build_mark(doc, "hosts"), NULL, "`host` and `hosts` are the same key");
-    size_t n = 0;
-    for (size_t i = 0; i < t->n_mounts; i++)
-        n += on[t->mounts[i].host] && of[t->mounts[i].datastore];
-    int *mounts = arena_alloc(b->arena, (n + 1) * sizeof(*mounts));
-    for (size_t i = 0; i < t->n_mounts; i++)
-        if (on[t->mounts[i].host] && of[t->mounts[i].datastore])
-            mounts[w->n_mounts++] = (int)i;
+    for (size_t i = 0; i < n_of; i++) {
+        const struct topo_datastore *ds = &t->datastores[of[i]];
+        size_t n = hosts ? n_on : (size_t)ds->n_mounts;
+        for (size_t k = 0; k < n; k++) {
+            int mount = hosts ? find_mount(t, ds, on[k]) : ds->first_mount + (int)k;
+            if (mount < 0)
+                continue;
+            mounts = arena_grow(b->arena, mounts, w->n_mounts, &capacity, sizeof(*mounts));
+            mounts[w->n_mounts++] = mount;
+        }
+        if (w->n_mounts + b->n_jobs > JOBS_MAX)
+            break;
+    }
     w->mounts = mounts;
-    if (!n && !b->report->failed)
+    b->n_jobs += w->n_mounts;
+    if (b->n_jobs > JOBS_MAX)
+        schema_error(b->report, w->mark, NULL, "the workloads are more than %d jobs", JOBS_MAX);
+    else if (!w->n_mounts && !b->report->failed)
         schema_error(b->report, w->mark, NULL, "workload `%s` has nothing to do: no such host mounts such a datastore",
                      w->name);
 }
@@ -221,16 +255,29 @@ static void add_event(struct build *b, size_t *capacity, const struct doc_node *
         node_event(b, capacity, item, e);
 }
 
-/* In order of time; events of one moment stay in the order of the file. */
-static void sort_events(struct topo *t)
+struct timed {
+    struct topo_event event;
+    size_t order;
+};
+
+static int by_time(const void *left, const void *right)
 {
-    for (size_t i = 1; i < t->n_events; i++) {
-        struct topo_event e = t->events[i];
-        size_t k = i;
-        for (; k > 0 && t->events[k - 1].at > e.at; k--)
-            t->events[k] = t->events[k - 1];
-        t->events[k] = e;
-    }
+    const struct timed *p = left, *q = right;
+    if (p->event.at != q->event.at)
+        return p->event.at < q->event.at ? -1 : 1;
+    return (p->order > q->order) - (p->order < q->order);
+}
+
+/* In order of time; events of one moment stay in the order of the file. */
+static void sort_events(struct build *b)
+{
+    struct topo *t = b->t;
+    struct timed *all = arena_alloc(b->scratch, (t->n_events + 1) * sizeof(*all));
+    for (size_t i = 0; i < t->n_events; i++)
+        all[i] = (struct timed){t->events[i], i};
+    qsort(all, t->n_events, sizeof(*all), by_time);
+    for (size_t i = 0; i < t->n_events; i++)
+        t->events[i] = all[i].event;
 }
 
 static void add_background(struct build *b, size_t *capacity, const struct doc_node *item)
@@ -304,7 +351,7 @@ void build_runs(struct build *b)
     }
     for (size_t i = 0; events && i < events->count; i++)
         add_event(b, &events_capacity, events->items[i]);
-    sort_events(t);
+    sort_events(b);
     for (size_t i = 0; background && i < background->count; i++)
         add_background(b, &background_capacity, background->items[i]);
     t->allows = arena_alloc(b->arena, ((allow ? allow->count : 0) + (case_allow ? case_allow->count : 0) + 1) *

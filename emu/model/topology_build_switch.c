@@ -73,14 +73,31 @@ static void given_members(struct build *b, const struct lag *lag, struct topo_te
     }
 }
 
-/* The cables to the team at the other end, in this side's port order: ports lie in that order. */
+static int by_number(const void *left, const void *right)
+{
+    const int *p = left, *q = right;
+    return (*p > *q) - (*p < *q);
+}
+
+/* The cables to the team at the other end, in this side's port order: ports are numbered in that order. */
 static void found_members(struct build *b, const struct lag *lag, struct topo_team *team, int *ports)
 {
     const struct topo *t = b->t;
     const struct topo_box *box = &t->boxes[team->box];
-    for (int port = box->first_port; port < box->first_port + box->n_ports; port++)
-        if (t->ports[port].team < 0 && leads_to(t, port, lag->to))
-            join(b, team, ports, port, lag->pair->mark);
+    const struct topo_team *to = &t->teams[lag->to];
+    if (to->kind == TOPO_TEAM_SWITCH_LAG && !to->n_ports) {
+        /* Neither end has members yet: all cables between both switches that no other LAG has taken. */
+        for (int port = box->first_port; port < box->first_port + box->n_ports && !b->report->failed; port++)
+            if (t->ports[port].team < 0 && leads_to(t, port, lag->to))
+                join(b, team, ports, port, lag->pair->mark);
+    } else {
+        for (size_t i = 0; i < to->n_ports; i++) {
+            int near = other_port(t, to->ports[i]);
+            if (near >= 0 && t->ports[near].box == team->box)
+                join(b, team, ports, near, lag->pair->mark);
+        }
+        qsort(ports, team->n_ports, sizeof(*ports), by_number);
+    }
     if (!team->n_ports)
         schema_error(b->report, build_mark(lag->pair->value, "to"), NULL, "no cable leads from `%s` to `%s`", box->name,
                      build_word(lag->pair->value, "to"));
@@ -91,13 +108,20 @@ static void take_members(struct build *b, const struct lag *lag)
     struct topo *t = b->t;
     struct topo_team *team = &t->teams[lag->team];
     const struct topo_box *box = &t->boxes[team->box];
-    int *ports = arena_alloc(b->arena, ((size_t)box->n_ports + 1) * sizeof(*ports));
-    if (doc_get(lag->pair->value, "members"))
+    const struct doc_node *given = doc_get(lag->pair->value, "members");
+    size_t room = given                                       ? given->count
+                  : lag->to >= 0 && t->teams[lag->to].n_ports ? t->teams[lag->to].n_ports
+                                                              : (size_t)box->n_ports;
+    int *ports = arena_alloc(b->arena, (room + 1) * sizeof(*ports));
+    if (given)
         given_members(b, lag, team, ports);
     else if (lag->to >= 0)
         found_members(b, lag, team, ports);
     team->ports = team->teaming.active = ports;
     team->teaming.n_active = team->n_ports;
+    if (team->n_ports > HASH_MEMBERS_MAX)
+        schema_error(b->report, team->mark, NULL, "`%s` has %zu links; a LAG has at most %d", team->name, team->n_ports,
+                     HASH_MEMBERS_MAX);
     if (lag->to >= 0) {
         team->peer_team = lag->to;
         if (t->teams[lag->to].peer_team < 0)
@@ -108,18 +132,11 @@ static void take_members(struct build *b, const struct lag *lag)
     }
 }
 
-static bool is_known_vlan(const struct topo_node *node, uint16_t vlan)
-{
-    for (size_t i = 0; i < node->n_vlans; i++)
-        if (node->vlans[i] == vlan)
-            return true;
-    return false;
-}
-
+/* A VLAN of the switch that is being read. */
 static uint16_t known_vlan(struct build *b, const struct topo_node *node, const char *text, struct diag_mark mark)
 {
     uint16_t vlan = (uint16_t)strtoul(text, NULL, 10);
-    if (!is_known_vlan(node, vlan))
+    if (!(b->known_vlans[vlan / 8] & 1u << vlan % 8))
         schema_error(b->report, mark, NULL, "VLAN %u is none of the `vlans:` of `%s`", vlan, node->name);
     return vlan;
 }
@@ -153,16 +170,25 @@ static void take_vlan(struct build *b, const struct topo_node *node, const struc
         out->native = known_vlan(b, node, build_word(vlan, "native"), build_mark(vlan, "native"));
 }
 
-static void take_vlans(struct build *b, struct topo_node *node, const struct doc_node *doc)
+/* Also makes them the ones that known_vlan() knows. */
+static void read_vlans(struct build *b, struct topo_node *node, const struct doc_node *doc)
 {
-    const struct doc_node *vlans = doc_get(doc, "vlans"), *ports = doc_get(doc, "ports");
-    if (vlans) {
-        uint16_t *all = arena_alloc(b->arena, (vlans->count + 1) * sizeof(*all));
-        for (size_t i = 0; i < vlans->count; i++)
-            all[i] = (uint16_t)strtoul(vlans->items[i]->text, NULL, 10);
-        node->vlans = all;
-        node->n_vlans = vlans->count;
+    const struct doc_node *vlans = doc_get(doc, "vlans");
+    memset(b->known_vlans, 0, sizeof(b->known_vlans));
+    if (!vlans)
+        return;
+    uint16_t *all = arena_alloc(b->arena, (vlans->count + 1) * sizeof(*all));
+    for (size_t i = 0; i < vlans->count; i++) {
+        all[i] = (uint16_t)strtoul(vlans->items[i]->text, NULL, 10);
+        b->known_vlans[all[i] / 8] |= (uint8_t)(1u << all[i] % 8);
     }
+    node->vlans = all;
+    node->n_vlans = vlans->count;
+}
+
+static void take_vlans_of_ports(struct build *b, struct topo_node *node, const struct doc_node *doc)
+{
+    const struct doc_node *ports = doc_get(doc, "ports");
     for (size_t i = 0; ports && i < ports->count; i++) {
         int port = member_port(b, node->first_box, ports->pairs[i].key, ports->pairs[i].mark);
         if (port >= 0)
@@ -225,24 +251,14 @@ static void find_peer(struct build *b, struct lag *lag)
     }
 }
 
-static void make_lags(struct build *b)
+/* Members and peers of the LAGs of all switches. */
+static void settle_lags(struct build *b, struct lag *all, size_t n)
 {
-    struct topo *t = b->t;
-    struct lag *all = NULL;
-    size_t n = 0, capacity = 0;
-    for (size_t i = 0; i < t->n_nodes; i++) {
-        const struct doc_node *lags = t->nodes[i].kind == TOPO_SWITCH ? doc_get(b->docs[i], "lags") : NULL;
-        for (size_t k = 0; lags && k < lags->count; k++) {
-            all = arena_grow(b->scratch, all, n, &capacity, sizeof(*all));
-            all[n++] = (struct lag){.pair = &lags->pairs[k], .team = (int)t->n_teams};
-            make_lag(b, (int)i, &lags->pairs[k]);
-        }
-    }
     for (size_t i = 0; i < n; i++)
         find_peer(b, &all[i]);
     for (int round = 0; round < 3; round++)
         for (size_t i = 0; i < n; i++)
-            if (order_of(t, &all[i]) == round && (all[i].to >= 0 || !build_word(all[i].pair->value, "to")))
+            if (order_of(b->t, &all[i]) == round && (all[i].to >= 0 || !build_word(all[i].pair->value, "to")))
                 take_members(b, &all[i]);
 }
 
@@ -314,15 +330,23 @@ static void take_observed(struct build *b, int n)
 void build_switches(struct build *b)
 {
     struct topo *t = b->t;
+    struct lag *lags = NULL;
+    size_t n_lags = 0, capacity = 0;
     for (size_t i = 0; i < t->n_nodes; i++) {
-        const struct doc_node *hash = doc_get(b->docs[i], "hash");
+        const struct doc_node *doc = b->docs[i], *hash = doc_get(doc, "hash"), *own = doc_get(doc, "lags");
         if (t->nodes[i].kind != TOPO_SWITCH)
             continue;
         if (hash)
             build_hash(b, hash, build_vendor(b, t->nodes[i].model), &t->nodes[i].hash);
-        take_vlans(b, &t->nodes[i], b->docs[i]);
+        read_vlans(b, &t->nodes[i], doc);
+        take_vlans_of_ports(b, &t->nodes[i], doc);
+        for (size_t k = 0; own && k < own->count; k++) {
+            lags = arena_grow(b->scratch, lags, n_lags, &capacity, sizeof(*lags));
+            lags[n_lags++] = (struct lag){.pair = &own->pairs[k], .team = (int)t->n_teams};
+            make_lag(b, (int)i, &own->pairs[k]);
+        }
     }
-    make_lags(b);
+    settle_lags(b, lags, n_lags);
     for (size_t i = 0; i < t->n_nodes; i++) {
         take_mlag(b, (int)i);
         take_observed(b, (int)i);

@@ -68,6 +68,9 @@ static void take_members(struct build *b, struct topo_team *team, const struct d
     }
     if (!list->count)
         schema_error(b->report, team->mark, NULL, "`%s` has no links", team->name);
+    if (list->count > HASH_MEMBERS_MAX)
+        schema_error(b->report, team->mark, NULL, "`%s` has %zu links; a team has at most %d", team->name, list->count,
+                     HASH_MEMBERS_MAX);
     team->ports = ports;
     team->teaming.active = all_active(b, ports, team->n_ports);
     team->teaming.n_active = team->n_ports;
@@ -102,7 +105,9 @@ static const int *pick_ports(struct build *b, const struct topo_team *team, cons
 {
     int *ports = arena_alloc(b->arena, (list->count + 1) * sizeof(*ports));
     *n = 0;
-    for (size_t i = 0; i < list->count; i++) {
+    if (list->count > HASH_MEMBERS_MAX)
+        schema_error(b->report, team->mark, NULL, "more than %d uplinks", HASH_MEMBERS_MAX);
+    for (size_t i = 0; i < list->count && i < HASH_MEMBERS_MAX; i++) {
         int port = port_of(b, team->box, list->items[i]);
         size_t k = 0;
         while (k < team->n_ports && team->ports[k] != port)
@@ -375,34 +380,46 @@ static void nas_teams(struct build *b, int box)
 
 int build_nas_team(struct build *b, int box, const char *on, const struct diag_mark *mark)
 {
-    const struct topo *t = b->t;
-    const struct topo_box *self = &t->boxes[box];
+    const struct topo_box *self = &b->t->boxes[box];
     if (on) {
         int team = name_table_find(&b->teams, arena_printf(b->scratch, "%s.%s", self->name, on));
         if (team < 0 && mark)
             build_dangling(b, *mark, "LAG or NIC", arena_printf(b->scratch, "%s.%s", self->name, on), &b->teams);
         return team;
     }
-    int found = -1, others = 0;
-    for (size_t i = 0; i < t->n_teams; i++) {
-        if (t->teams[i].box != box)
-            continue;
-        bool better = found < 0 || (t->teams[found].kind == TOPO_TEAM_SINGLE && t->teams[i].kind != TOPO_TEAM_SINGLE);
-        others += found >= 0 && (t->teams[i].kind == t->teams[found].kind);
-        if (better)
-            found = (int)i, others = 0;
-    }
-    if (others && mark)
+    if (b->several_teams[box] && mark)
         schema_error(b->report, *mark, "say which: {on: e0a}", "`%s` has several LAGs or NICs this VIP could be on",
                      self->name);
-    return others ? -1 : found;
+    return b->several_teams[box] ? -1 : b->only_team[box];
+}
+
+/* The team that VIPs of a controller ride on where they don't say: its LAG or team, else its only NIC. */
+static void know_only_team(struct build *b, int box, size_t first)
+{
+    const struct topo *t = b->t;
+    int found = -1;
+    bool several = false;
+    for (size_t i = first; i < t->n_teams; i++) {
+        bool single = t->teams[i].kind == TOPO_TEAM_SINGLE;
+        if (found >= 0 && single && t->teams[found].kind != TOPO_TEAM_SINGLE)
+            continue;
+        several = found >= 0 && t->teams[i].kind == t->teams[found].kind;
+        if (several)
+            break;
+        found = (int)i;
+    }
+    b->only_team[box] = found;
+    b->several_teams[box] = several;
 }
 
 void build_teams(struct build *b)
 {
     struct topo *t = b->t;
+    b->only_team = arena_alloc(b->scratch, (t->n_boxes + 1) * sizeof(*b->only_team));
+    b->several_teams = arena_alloc(b->scratch, t->n_boxes + 1);
     for (int box = 0; box < (int)t->n_boxes; box++) {
         const struct topo_node *node = &t->nodes[t->boxes[box].node];
+        const size_t first = t->n_teams;
         const struct doc_node *doc = b->docs[t->boxes[box].node], *bonds = doc_get(doc, "bonds");
         switch (node->kind) {
         case TOPO_ESXI:
@@ -416,6 +433,7 @@ void build_teams(struct build *b)
             break;
         case TOPO_NAS:
             nas_teams(b, box);
+            know_only_team(b, box, first);
             break;
         case TOPO_SWITCH:
             break;

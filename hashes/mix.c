@@ -37,14 +37,19 @@ uint32_t hash_crc32c(uint32_t crc, const uint8_t *bytes, size_t count)
     return crc;
 }
 
-uint16_t hash_crc16(uint16_t polynomial, const uint8_t *bytes, size_t count)
+const uint16_t hash_crc16_bisync[16] = {0x0000, 0xcc01, 0xd801, 0x1400, 0xf001, 0x3c00, 0x2800, 0xe401,
+                                        0xa001, 0x6c00, 0x7800, 0xb401, 0x5000, 0x9c01, 0x8801, 0x4400};
+const uint16_t hash_crc16_ccitt[16] = {0x0000, 0x1081, 0x2102, 0x3183, 0x4204, 0x5285, 0x6306, 0x7387,
+                                       0x8408, 0x9489, 0xa50a, 0xb58b, 0xc60c, 0xd68d, 0xe70e, 0xf78f};
+
+uint16_t hash_crc16(const uint16_t step4[16], const uint8_t *bytes, size_t count)
 {
     unsigned crc = 0;
 
     for (size_t i = 0; i < count; i++) {
         crc ^= bytes[i];
-        for (int bit = 0; bit < 8; bit++)
-            crc = crc & 1 ? crc >> 1 ^ polynomial : crc >> 1;
+        crc = crc >> 4 ^ step4[crc & 15];
+        crc = crc >> 4 ^ step4[crc & 15];
     }
     return (uint16_t)crc;
 }

@@ -14,8 +14,10 @@ uint32_t hash_murmur_finish(uint32_t hash);
 /* CRC-32C (Castagnoli) of the bytes, the register starting as given and returned as it is: no inversions. */
 uint32_t hash_crc32c(uint32_t crc, const uint8_t *bytes, size_t count);
 
-/* Reflected CRC-16 with the given reflected polynomial, register starting at 0: 0xA001 BISYNC, 0x8408 CCITT. */
-uint16_t hash_crc16(uint16_t polynomial, const uint8_t *bytes, size_t count);
+/* Reflected CRC-16 from a register of 0. The table says which: entry i is the register after four steps from i. */
+extern const uint16_t hash_crc16_bisync[16]; /* polynomial 0x8005 */
+extern const uint16_t hash_crc16_ccitt[16];  /* polynomial 0x1021 */
+uint16_t hash_crc16(const uint16_t step4[16], const uint8_t *bytes, size_t count);
 
 uint32_t hash_reverse_bits(uint32_t value, unsigned width);
 

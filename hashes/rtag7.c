@@ -190,7 +190,7 @@ static uint32_t xor_of(const uint8_t bytes[WORD_BYTES], unsigned bits)
 
 static uint32_t bisync(const uint8_t bytes[WORD_BYTES])
 {
-    return hash_reverse_bits(hash_crc16(0xa001, bytes, WORD_BYTES), 16);
+    return hash_reverse_bits(hash_crc16(hash_crc16_bisync, bytes, WORD_BYTES), 16);
 }
 
 static uint32_t mix(enum function function, const uint8_t bytes[WORD_BYTES])
@@ -199,7 +199,7 @@ static uint32_t mix(enum function function, const uint8_t bytes[WORD_BYTES])
     case CRC16:
         return bisync(bytes);
     case CCITT:
-        return hash_reverse_bits(hash_crc16(0x8408, bytes, WORD_BYTES), 16);
+        return hash_reverse_bits(hash_crc16(hash_crc16_ccitt, bytes, WORD_BYTES), 16);
     case CRC32LO:
         return hash_reverse_bits(hash_crc32c(0, bytes, WORD_BYTES), 32) & 0xffff;
     case CRC32HI:

@@ -89,18 +89,10 @@ static uint64_t draw_of(const struct hash_key *key, uint32_t reads)
 /* The answer of the real box for this flow at this team, or NULL. */
 static const struct topo_observed *observed(const struct path_walk *w, int team)
 {
-    const struct topo_node *node = &w->t->nodes[w->t->boxes[w->t->teams[team].box].node];
+    struct hash_key key;
 
-    for (size_t i = 0; i < node->n_observed; i++) {
-        const struct topo_observed *o = &node->observed[i];
-
-        if (o->team == team && o->src.version == w->packet.ip_version && o->dst.version == w->packet.ip_version &&
-            memcmp(o->src.bytes, w->packet.src, sizeof o->src.bytes) == 0 &&
-            memcmp(o->dst.bytes, w->packet.dst, sizeof o->dst.bytes) == 0 &&
-            (o->sport == 0 || o->sport == w->packet.sport) && (o->dport == 0 || o->dport == w->packet.dport))
-            return o;
-    }
-    return NULL;
+    hash_key_flow(&key, &w->packet);
+    return team_observed(w->t, team, &key);
 }
 
 /* The usable ports in the rule's order. */

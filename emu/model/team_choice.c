@@ -105,6 +105,22 @@ int team_draw(const struct team_choice *c, const struct hash_key *key, uint64_t 
     return id >= 0 ? c->port[id] : TEAM_NO_PORT;
 }
 
+const struct topo_observed *team_observed(const struct topo *t, int team, const struct hash_key *key)
+{
+    const struct topo_node *node = &t->nodes[t->boxes[t->teams[team].box].node];
+
+    for (size_t i = 0; i < node->n_observed; i++) {
+        const struct topo_observed *o = &node->observed[i];
+
+        if (o->team == team && o->src.version == key->ip_version && o->dst.version == key->ip_version &&
+            memcmp(o->src.bytes, key->src, sizeof o->src.bytes) == 0 &&
+            memcmp(o->dst.bytes, key->dst, sizeof o->dst.bytes) == 0 && (o->sport == 0 || o->sport == key->sport) &&
+            (o->dport == 0 || o->dport == key->dport))
+            return o;
+    }
+    return NULL;
+}
+
 int team_receive(const struct team_choice *c, unsigned ordinal)
 {
     unsigned id, nth;

@@ -54,6 +54,9 @@ static inline int team_choose(struct team_choice *c, const struct hash_key *key)
 /* Where team_choose() has no index: one possible world, the same for the same seed and for flows that must share. */
 int team_draw(const struct team_choice *c, const struct hash_key *key, uint64_t seed);
 
+/* The answer of the real box for this flow (`observed:` of the file), which beats every rule, or NULL. */
+const struct topo_observed *team_observed(const struct topo *t, int team, const struct hash_key *key);
+
 /* The port where frames for the VIP of this ordinal arrive, under a switch-independent team: the NIC whose MAC the VIP's ARP
  * reply carries. Ordinal mod ports; when that NIC has no link, ordinal mod usable ports, and the other VIPs stay. */
 int team_receive(const struct team_choice *c, unsigned ordinal);

@@ -95,6 +95,48 @@ static void prefix_differs(struct check *c)
     }
 }
 
+/* The subnet of a VIP on this NAS interface that the gateway is in. */
+static bool beside_a_vip(const struct topo *t, int iface)
+{
+    for (size_t i = 0; i < t->n_vips; i++)
+        if (t->vips[i].iface == iface &&
+            topo_addr_same_subnet(&t->vips[i].addr, &t->ifaces[iface].gateway, t->vips[i].addr.prefix))
+            return true;
+    return false;
+}
+
+static void gateway_outside(struct check *c)
+{
+    const struct topo *t = c->t;
+    char text[64];
+
+    for (size_t i = 0; i < t->n_ifaces; i++) {
+        const struct topo_iface *f = &t->ifaces[i];
+        bool nas = check_node(t, f->box)->kind == TOPO_NAS;
+        if (!f->gateway.version || (nas && !c->iface_used[i]) ||
+            (nas ? beside_a_vip(t, (int)i) : topo_addr_same_subnet(&f->addr, &f->gateway, f->addr.prefix)))
+            continue;
+        check_add(c, f->mark, check_iface_name(c, (int)i), "a gateway is an address in the subnet of the interface",
+                  "its gateway %s is not in its subnet", topo_addr_print(text, sizeof text, &f->gateway, false));
+    }
+}
+
+static void no_way_back(struct check *c)
+{
+    const struct topo *t = c->t;
+
+    for (size_t i = 0; i < c->n_pairs; i++) {
+        const struct topo_vip *v = &t->vips[c->pairs[i].vip];
+        int router = t->mounts[c->pairs[i].mount].gateway_iface;
+        if (router < 0 || v->iface < 0 || t->ifaces[v->iface].gateway.version)
+            continue;
+        check_add(c, t->boxes[v->home].mark, check_iface_name(c, v->iface),
+                  check_text(c, "give the controller a `gateway:`, the address of %s in its subnet",
+                             t->boxes[t->ifaces[router].box].name),
+                  "has no gateway, and hosts in other subnets mount over it: requests arrive, answers do not");
+    }
+}
+
 /* ---- MAC addresses ---- */
 
 struct mac_holder {
@@ -214,6 +256,27 @@ const struct check_rule check_address_rules[] = {
      "    esxcli network ip interface ipv4 get         # ESXi\n"
      "    network interface show -fields netmask       # ONTAP\n",
      prefix_differs},
+    {"gateway-outside", DIAG_ERROR, "a gateway is not in the subnet of its interface",
+     "A host reaches its gateway directly, so the gateway's address must be in the interface's own subnet. The host "
+     "refuses\n"
+     "the route, or never finds the gateway's MAC address.\n"
+     "\n"
+     "Prove it:\n"
+     "\n"
+     "    esxcli network ip route ipv4 list ; ip route show default\n"
+     "    network route show                           # ONTAP\n",
+     gateway_outside},
+    {"no-way-back", DIAG_ERROR, "the NAS has no route back to hosts in another subnet",
+     "The host reaches the VIP through a router, but the controller has no gateway, so it can't answer. (A NAS that "
+     "answers\n"
+     "the way a request came in, like ONTAP up to 9.1 with fast path, hides it, and then fails on what it begins "
+     "itself.)\n"
+     "\n"
+     "Prove it:\n"
+     "\n"
+     "    network route show                           # ONTAP; on others: netstat -rn\n"
+     "    vmkping -I vmk1 10.60.0.101                  # no answer, while the router's statistics show the request\n",
+     no_way_back},
     {"mac-doubled", DIAG_ERROR, "one MAC address belongs to two boxes",
      "Switches learn an address on one port at a time: two boxes with the same MAC steal each other's frames, and the\n"
      "switch logs a flapping address. Usually a copied line in the file.\n"

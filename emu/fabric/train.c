@@ -34,6 +34,8 @@ void train_pool_free(struct train_pool *p)
 
 void train_pool_hooks(struct train_pool *p, const struct train_hooks *hooks) { p->hooks = *hooks; }
 
+bool train_pool_hooked(const struct train_pool *p) { return p->hooks.release || p->hooks.copy || p->hooks.split; }
+
 size_t train_pool_used(const struct train_pool *p) { return p->used; }
 
 static void grow(struct train_pool *p)

@@ -131,6 +131,7 @@ struct train_hooks {
     void *context;
 };
 void train_pool_hooks(struct train_pool *p, const struct train_hooks *hooks);
+bool train_pool_hooked(const struct train_pool *p);
 /* Trains taken and not released. */
 size_t train_pool_used(const struct train_pool *p);
 

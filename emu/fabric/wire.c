@@ -30,6 +30,14 @@
  * The buffer: a frame is dropped when, at its arrival, more than `buffer` bytes wait or are being sent. With frames of one
  * size that is a queue of buffer / size frames beside the one being sent.
  *
+ * Who loses when trains meet in a full queue decides who gets which share of the link, so that must be what frames would
+ * do: whoever comes. In closed form it is the train that comes last, because the one before has been let in as a whole; a
+ * flow with much in flight then never loses, and small ones starve (four equal flows: Jain index 0.6 instead of 0.99). So a
+ * train is taken in frame by frame (wire_entering) where the queue might be full before it is in, with room left for one
+ * more train that nobody knows of yet. Its frames join one train again behind the queue, as long as that waits there: it is
+ * one event per frame at this wire and none more behind it. Trains of the live side can't be joined again; they stay with
+ * the closed form.
+ *
  * Random loss draws once per frame; a train is split around a lost frame, which stays in flight as a train of its own (it
  * takes its time, and captures show it). A wire that is down loses what is in flight, but a train whose head has arrived
  * has arrived: at most one train per wire and failure gets through that should not.
@@ -46,7 +54,11 @@ __extension__ typedef unsigned __int128 wide;
 #define PS_BITS_PER_BYTE (UINT64_C(8) * PS_PER_S) /* 8 bits, in bit * ps/s */
 #define LONGEST          (INT64_C(1) << 46)       /* ps, 70 s: as work it still fits */
 
-static event_function arrival;
+/* A train of 64 KiB and its headers: as long as there is room for one more beside what is known, nothing that comes later
+ * can make a frame of a train that is just coming in find the queue full. */
+#define WIRE_GUARD 70000
+
+static event_function arrival, frame_in;
 
 static ps_t later(ps_t a, ps_t b) { return a > b ? a : b; }
 
@@ -77,6 +89,7 @@ void wire_init(struct wire *w, const struct wire_config *c, struct eventq *queue
     memset(w, 0, sizeof *w);
     assert(c->rate > 0);
     w->event.run = arrival;
+    w->frame.run = frame_in;
     w->arrive = c->arrive;
     w->tap = c->tap;
     w->owner = c->owner;
@@ -94,13 +107,19 @@ void wire_close(struct wire *w)
 {
     if (w->queue)
         eventq_cancel(w->queue, &w->event);
+    if (w->queue)
+        eventq_cancel(w->queue, &w->frame);
     while (w->first) {
         struct train *t = w->first;
 
         w->first = t->next;
         train_release(w->pool, t);
     }
+    for (uint32_t i = 0; i < w->n_entering; i++)
+        train_release(w->pool, w->entering[i].rest);
+    free(w->entering);
     free(w->steps);
+    w->entering = NULL;
     w->steps = NULL;
 }
 
@@ -403,6 +422,129 @@ static void send_as_it_comes(struct wire *w, struct train *t)
     t->tail = tail;
 }
 
+/* ---- frame by frame ---- */
+
+static void enter(struct wire *w, struct train *t)
+{
+    if (w->n_entering == w->size_entering) {
+        uint32_t size = w->size_entering ? 2 * w->size_entering : 4;
+        struct wire_entering *entering = realloc(w->entering, size * sizeof *entering);
+
+        if (!entering) {
+            fputs("out of memory for wires\n", stderr);
+            abort();
+        }
+        w->entering = entering;
+        w->size_entering = size;
+    }
+    w->entering[w->n_entering++] = (struct wire_entering){t, NULL};
+    w->counters.frames_flying += t->frames;
+    w->counters.bytes_flying += train_wire_bytes(t);
+    if (!event_pending(&w->frame) || w->frame.at > t->head)
+        eventq_set(w->queue, &w->frame, t->head);
+}
+
+/* Takes the first frame off what is entering; NULL in e->rest when it was the last. */
+static void next_frame(struct wire *w, struct wire_entering *e)
+{
+    struct train *t = e->rest;
+
+    if (t->frames == 1) {
+        train_release(w->pool, t);
+        e->rest = NULL;
+        return;
+    }
+    t->head = t->body = train_frame_time(t, 1);
+    t->frames--;
+    if (t->kind == TRAIN_DATA && t->u.tcp.mss > 0) {
+        t->u.tcp.seq += t->u.tcp.mss;
+        t->u.tcp.length -= t->u.tcp.mss;
+    }
+}
+
+/* The first frame of what is entering finds room. */
+static void queue_frame(struct wire *w, struct wire_entering *e)
+{
+    struct train *t = e->rest, *out = e->out;
+    uint32_t bytes = train_first_bytes(t);
+    ps_t time = sending_time(w, bytes + TRAIN_FRAME_OVERHEAD),
+         left = w->level.at + (w->level.work >> WIRE_FRACTION) + time;
+    bool lost = w->lose && (uint32_t)(random_next(&w->draws) >> 32) < w->lose;
+
+    w->level.work += time << WIRE_FRACTION;
+    w->counters.busy += time;
+    note_peak(w, w->level.work);
+    if (out && !lost) {
+        out->tail = later(left + w->delay, w->floor);
+        out->frames++;
+        out->last_bytes = bytes;
+        if (t->kind == TRAIN_DATA && t->u.tcp.mss > 0)
+            out->u.tcp.length += t->frames > 1 ? t->u.tcp.mss : t->u.tcp.length;
+        next_frame(w, e);
+        return;
+    }
+    w->counters.frames_flying -= t->frames;
+    w->counters.bytes_flying -= train_wire_bytes(t);
+    e->rest = t->frames > 1 ? train_split(w->pool, t, 1) : NULL;
+    if (e->rest) {
+        w->counters.frames_flying += e->rest->frames;
+        w->counters.bytes_flying += train_wire_bytes(e->rest);
+    }
+    train_ready(t, left);
+    t->lost = lost;
+    launch(w, t);
+    e->out = lost ? NULL : t;
+}
+
+/* The first frame of what is entering finds the queue full. */
+static void drop_frame(struct wire *w, struct wire_entering *e)
+{
+    uint32_t bytes = train_first_bytes(e->rest) + TRAIN_FRAME_OVERHEAD;
+
+    w->counters.frames_flying--;
+    w->counters.bytes_flying -= bytes;
+    w->counters.frames_dropped++;
+    w->counters.bytes_dropped += bytes;
+    e->out = NULL;
+    next_frame(w, e);
+}
+
+static void frame_in(struct event *event, ps_t now)
+{
+    struct wire *w = (struct wire *)(void *)((char *)event - offsetof(struct wire, frame));
+    ps_t next = PS_NEVER;
+
+    catch_up(w, later(now, w->level.at));
+    for (uint32_t i = 0; i < w->n_entering;) {
+        struct wire_entering *e = &w->entering[i];
+
+        while (e->rest && e->rest->head <= now) {
+            if (w->level.work <= w->limit)
+                queue_frame(w, e);
+            else
+                drop_frame(w, e);
+        }
+        if (e->rest) {
+            next = e->rest->head < next ? e->rest->head : next;
+            i++;
+        } else {
+            *e = w->entering[--w->n_entering];
+        }
+    }
+    if (next != PS_NEVER)
+        eventq_set(w->queue, event, next);
+}
+
+/* Whether something that comes while t comes in could fill the queue. */
+static bool tight(const struct wire *w, const struct train *t)
+{
+    struct inflow in = inflow_of(w->level.at, t->tail, about(w, train_wire_bytes(t)), 0);
+
+    if (train_pool_hooked(w->pool))
+        return false;
+    return w->n_entering || foresee(w, &in).peak > w->limit - work_of(about(w, WIRE_GUARD));
+}
+
 void wire_send(struct wire *w, struct train *t)
 {
     ps_t now = t->head > w->level.at ? t->head : w->level.at;
@@ -414,6 +556,10 @@ void wire_send(struct wire *w, struct train *t)
         return;
     }
     catch_up(w, now);
+    if (t->tail > now && tight(w, t)) {
+        enter(w, t);
+        return;
+    }
     if (w->level.work > w->limit) {
         drop(w, t);
         return;
@@ -437,6 +583,9 @@ static void arrival(struct event *e, ps_t now)
     w->first = t->next;
     if (w->first)
         eventq_set(w->queue, e, w->first->head);
+    for (uint32_t i = 0; i < w->n_entering; i++)
+        if (w->entering[i].out == t)
+            w->entering[i].out = NULL;
     w->arrived = later(w->arrived, t->tail);
     w->counters.frames_flying -= t->frames;
     w->counters.bytes_flying -= bytes;
@@ -448,7 +597,7 @@ static void arrival(struct event *e, ps_t now)
     }
     w->counters.frames_out += t->frames;
     w->counters.bytes_out += bytes;
-    assert(w->first ||
+    assert(w->first || w->n_entering ||
            w->counters.bytes_in == w->counters.bytes_out + w->counters.bytes_dropped + w->counters.bytes_lost);
     w->arrive(w, t, now);
 }
@@ -462,10 +611,18 @@ void wire_set_down(struct wire *w, bool down, ps_t now)
     w->level = (struct wire_level){.at = later(w->level.at, now), .inflow = w->background};
     w->first_step = w->end_step = 0;
     eventq_cancel(w->queue, &w->event);
+    eventq_cancel(w->queue, &w->frame);
     while (w->first) {
         struct train *t = w->first;
 
         w->first = t->next;
+        w->counters.frames_flying -= t->frames;
+        w->counters.bytes_flying -= train_wire_bytes(t);
+        lose(w, t);
+    }
+    while (w->n_entering) {
+        struct train *t = w->entering[--w->n_entering].rest;
+
         w->counters.frames_flying -= t->frames;
         w->counters.bytes_flying -= train_wire_bytes(t);
         lose(w, t);
@@ -571,6 +728,10 @@ bool wire_conserves(const struct wire *w)
     for (const struct train *t = w->first; t; t = t->next) {
         frames += t->frames;
         bytes += train_wire_bytes(t);
+    }
+    for (uint32_t i = 0; i < w->n_entering; i++) {
+        frames += w->entering[i].rest->frames;
+        bytes += train_wire_bytes(w->entering[i].rest);
     }
     return frames == c->frames_flying && bytes == c->bytes_flying &&
            c->frames_in == c->frames_out + c->frames_dropped + c->frames_lost + frames &&

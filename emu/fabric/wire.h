@@ -8,8 +8,8 @@
  *   - a single frame, and the head of a train: exact, up to one frame time for each train that is just coming in
  *   - the tail of a train: never later; earlier at most by the work of trains whose heads came in between its own head and
  *     tail (these then bear the wait: the last of a busy period is exact, and the wire never sends more than its rate)
- *   - frames dropped: a train is cut at the first frame that finds the queue full; what is queued when the train comes in
- *     is exact
+ *   - frames dropped: exact, each frame of a train meets the queue as it is when it comes; a train that loses frames leaves
+ *     as several (live: cut at the first frame that finds the queue full)
  */
 #ifndef EMU_FABRIC_WIRE_H
 #define EMU_FABRIC_WIRE_H
@@ -46,17 +46,26 @@ struct wire_counters {
     ps_t busy;                              /* time spent sending */
 };
 
+/* A train that is taken in frame by frame, because the queue may be full before all of it is in. */
+struct wire_entering {
+    struct train *rest; /* frames that are not in yet; its head is when the next one is */
+    struct train *out;  /* what has been queued of it, still here and without a gap: the next frame joins it */
+};
+
 struct wire;
 typedef void wire_arrive(struct wire *w, struct train *t, ps_t now); /* ownership passes */
 typedef void wire_tap(struct wire *w, const struct train *t, ps_t start);
 
 struct wire { /* the caller embeds it */
     struct event event;
+    struct event frame; /* the next frame of those entering is in */
     wire_arrive *arrive;
     struct train *first, *last; /* in flight, in order of arrival */
     struct wire_level level;
     struct wire_step *steps; /* first_step .. end_step-1 in order of time */
     uint32_t first_step, end_step, size_steps;
+    struct wire_entering *entering;
+    uint32_t n_entering, size_entering;
     uint32_t lose;    /* a frame is lost when a draw of 32 bits is below; 0 = never */
     ps_t ps_per_byte; /* 0: not a whole number, then by division with the remainder carried */
     bps_t rate;

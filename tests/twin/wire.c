@@ -42,9 +42,10 @@ static void arrive(struct wire *w, struct train *t, ps_t now)
     assert_int_equal(now, t->head);
     assert_true(t->head <= t->body || t->frames == 1);
     assert_true(t->body <= t->tail);
-    s->head = t->head;
+    if (!s->out)
+        s->head = t->head;
     s->tail = t->tail;
-    s->out = t->frames;
+    s->out += t->frames;
     train_release(pool, t);
 }
 
@@ -309,7 +310,7 @@ static void interleaved(void **state)
         }
 }
 
-/* The same with a small buffer: as many frames are dropped in the end, within the trains that were coming in. */
+/* The same with a small buffer: each train loses what frames would lose. A few differ, where two come at one time. */
 static void interleaved_with_drops(void **state)
 {
     (void)state;
@@ -317,7 +318,7 @@ static void interleaved_with_drops(void **state)
         for (uint64_t seed = 0; seed < 8; seed++) {
             enum { PORTS = 4 };
             ps_t next[PORTS], frame;
-            long out = 0, slow_out = 0, all = 0;
+            long differs = 0, slow_out = 0, all = 0;
 
             begin(rates[r], 100 * 1538, seed);
             frame = frame_ps(1538);
@@ -337,12 +338,12 @@ static void interleaved_with_drops(void **state)
             end();
             slow_model();
             for (int i = 0; i < TRAINS; i++) {
-                out += scene.sent[i].out;
+                differs += labs((long)scene.sent[i].out - (long)scene.sent[i].slow_out);
                 slow_out += scene.sent[i].slow_out;
                 all += scene.sent[i].frames;
             }
             assert_true(slow_out < all);
-            assert_near(out, slow_out, all / 100 + FRAMES);
+            assert_true(differs < all / 200);
             assert_true(wire_queue_peak(&wire) <= scene.buffer + (FRAMES + 1) * 1538);
         }
 }

@@ -7,20 +7,20 @@
 #include "emu/model/check_rules.h"
 
 /* The engine's own rules: what `allow:` itself can get wrong. They run after all others. */
+// clang-format off
 static const struct check_rule engine_rules[] = {
     {"allow-unknown", DIAG_ERROR, "`allow:` names a rule that does not exist",
-     "An `allow:` entry acknowledges one rule by its id. An id that no rule has acknowledges nothing, and a finding "
-     "that\n"
-     "you believe to be acknowledged may be meant by it.\n"
+     "An `allow:` entry acknowledges one rule by its id. An id that no rule has acknowledges nothing, and\n"
+     "a finding that you believe to be acknowledged may be meant by it.\n"
      "\n"
      "`emu check --list` prints all ids.\n",
      NULL},
     {"allow-unused", DIAG_NOTE, "`allow:` acknowledges something that was not found",
-     "The rule is known but found nothing, so the entry can go: left in place it would hide the finding if it came "
-     "back.\n"
-     "An entry of the whole file counts as used when one of the cases needs it.\n",
+     "The rule is known but found nothing, so the entry can go: left in place it would hide the finding if\n"
+     "it came back. An entry of the whole file counts as used when one of the cases needs it.\n",
      NULL},
     {NULL, DIAG_NOTE, NULL, NULL, NULL}};
+// clang-format on
 
 static const struct check_rule *const groups[] = {
     check_wiring_rules, check_address_rules, check_teaming_rules, check_lag_rules,   check_vlan_rules,
@@ -66,8 +66,9 @@ const char *check_rule_nearest(const char *id)
 
 /* ---- merging ----
  *
- * Findings wait until their rule is done. Those with the same place, object and text become one with several subjects; after
- * that, those with the same place, subjects and text become one with several objects: "ds[1-4] on esx[1-6]: ...".
+ * Findings wait until their rule is done. Those with the same place, object and text become one with several
+ * subjects; after that, those with the same place, subjects and text become one with several objects: "ds[1-4] on
+ * esx[1-6]: ...".
  */
 
 struct check_pending {

@@ -1,8 +1,8 @@
 /* Checks: what a topology file that reads without errors still says that would not work, or not as one thinks.
  *
- * A rule has an id that stays ("server-string-drift"), a severity, one line of reason and a longer explanation with the
- * way to prove the matter on the real site. `allow: {ID: reason}` in the file acknowledges a rule. The rules live in
- * check_*.c, one group a file, behind the table that check_rule_at() shows.
+ * A rule has an id that stays ("server-string-drift"), a severity, one line of reason and a longer explanation
+ * with the way to prove the matter on the real site. `allow: {ID: reason}` in the file acknowledges a rule. The
+ * rules live in check_*.c, one group a file, behind the table that check_rule_at() shows.
  */
 #ifndef EMU_MODEL_CHECK_H
 #define EMU_MODEL_CHECK_H
@@ -31,15 +31,16 @@ const char *check_rule_nearest(const char *id); /* for "did you mean"; NULL when
 /* Runs every rule on `t` and applies its `allow:`. Findings are added to d. */
 void check_topo(const struct topo *t, struct diag *d);
 
-/* The command that shows on the real network whether the largest frame gets through, and how often it has to be run. */
+/* The command that shows on the real network whether the largest frame gets through, and how often it has to be
+ * run. */
 struct check_proof {
     char command[128]; /* "": nothing is mounted */
     size_t hosts, vips;
 };
 
-/* Loads and checks the named cases of a file; n 0: all that it has, or the file itself when it has none. A finding that
- * only some of the cases have names them. Errors of reading come into d with the rest. `proof` may be NULL. False when a
- * named case does not exist (it is in d). */
+/* Loads and checks the named cases of a file; n 0: all that it has, or the file itself when it has none. A finding
+ * that only some of the cases have names them. Errors of reading come into d with the rest. `proof` may be NULL.
+ * False when a named case does not exist (it is in d). */
 bool check_file(const struct topo_file *f, const char *const *cases, size_t n, struct diag *d,
                 struct check_proof *proof);
 

@@ -155,7 +155,8 @@ static int by_mac(const void *a, const void *b)
     return d ? d : strcmp(x->name, y->name);
 }
 
-/* Only addresses that the file gives; within one box a MAC is shared on purpose (bond and its members, VIP aliases). */
+/* Only addresses that the file gives; within one box a MAC is shared on purpose (bond and its members, VIP
+ * aliases). */
 static void mac_doubled(struct check *c)
 {
     const struct topo *t = c->t;
@@ -232,9 +233,11 @@ static void mgmt_on_nfs_team(struct check *c)
     }
 }
 
+// clang-format off
 const struct check_rule check_address_rules[] = {
     {"address-doubled", DIAG_ERROR, "one IP address belongs to two interfaces",
-     "Two interfaces, or an interface and a VIP, have the same address. Whoever answers ARP last gets the traffic.\n"
+     "Two interfaces, or an interface and a VIP, have the same address. Whoever answers ARP last gets the\n"
+     "traffic.\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -242,14 +245,13 @@ const struct check_rule check_address_rules[] = {
      "    esxcli network ip neighbor list\n",
      address_doubled},
     {"address-unusable", DIAG_ERROR, "an address is the network or broadcast address of its subnet",
-     "With the prefix that the file gives, the host part of the address is all zeros or all ones. Usually the prefix "
-     "is\n"
-     "wrong, or a range of addresses runs one too far.\n",
+     "With the prefix that the file gives, the host part of the address is all zeros or all ones. Usually\n"
+     "the prefix is wrong, or a range of addresses runs one too far.\n",
      address_unusable},
     {"prefix-differs", DIAG_WARNING, "host and VIP disagree on the size of their subnet",
-     "The two ends take different addresses for local. It works for this pair, and fails for the first address that "
-     "only\n"
-     "one of them believes to be on the wire; a takeover to another address can be that one.\n"
+     "The two ends take different addresses for local. It works for this pair, and fails for the first\n"
+     "address that only one of them believes to be on the wire; a takeover to another address can be that\n"
+     "one.\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -257,9 +259,8 @@ const struct check_rule check_address_rules[] = {
      "    network interface show -fields netmask       # ONTAP\n",
      prefix_differs},
     {"gateway-outside", DIAG_ERROR, "a gateway is not in the subnet of its interface",
-     "A host reaches its gateway directly, so the gateway's address must be in the interface's own subnet. The host "
-     "refuses\n"
-     "the route, or never finds the gateway's MAC address.\n"
+     "A host reaches its gateway directly, so the gateway's address must be in the interface's own subnet.\n"
+     "The host refuses the route, or never finds the gateway's MAC address.\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -267,10 +268,8 @@ const struct check_rule check_address_rules[] = {
      "    network route show                           # ONTAP\n",
      gateway_outside},
     {"no-way-back", DIAG_ERROR, "the NAS has no route back to hosts in another subnet",
-     "The host reaches the VIP through a router, but the controller has no gateway, so it can't answer. (A NAS that "
-     "answers\n"
-     "the way a request came in, like ONTAP up to 9.1 with fast path, hides it, and then fails on what it begins "
-     "itself.)\n"
+     "The host reaches the VIP through a router, but the controller has no gateway, so it can't answer. A\n"
+     "NAS that answers over the path by which a request came hides it, and fails in what it begins itself.\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -278,8 +277,8 @@ const struct check_rule check_address_rules[] = {
      "    vmkping -I vmk1 10.60.0.101                  # no answer, while the router's statistics show the request\n",
      no_way_back},
     {"mac-doubled", DIAG_ERROR, "one MAC address belongs to two boxes",
-     "Switches learn an address on one port at a time: two boxes with the same MAC steal each other's frames, and the\n"
-     "switch logs a flapping address. Usually a copied line in the file.\n"
+     "Switches learn an address on one port at a time: two boxes with the same MAC steal each other's\n"
+     "frames, and the switch logs a flapping address. Usually a copied line in the file.\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -287,13 +286,10 @@ const struct check_rule check_address_rules[] = {
      "    show logging | include FLAP\n",
      mac_doubled},
     {"vmknics-one-subnet", DIAG_WARNING, "a host has several interfaces in one subnet",
-     "The routing table picks one interface for all traffic to a subnet, so a second vmknic in it adds no path, and "
-     "which\n"
-     "of them is used is not promised (VMware KB 2010877: unsupported except for iSCSI port binding, multi-NIC vMotion "
-     "and\n"
-     "overlay end points). The file assumes the first one created. More paths need more VIPs under IP hash, or one "
-     "subnet\n"
-     "per path.\n"
+     "The routing table picks one interface for all traffic to a subnet, so a second vmknic in it adds no\n"
+     "path, and which of them is used is not promised (VMware KB 2010877: unsupported except for iSCSI\n"
+     "port binding, multi-NIC vMotion and overlay end points). The file assumes the first one created.\n"
+     "More paths need more VIPs under IP hash, or one subnet per path.\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -301,11 +297,9 @@ const struct check_rule check_address_rules[] = {
      "    ip route get 10.50.0.101                         # Linux: `src`\n",
      vmknics_one_subnet},
     {"mgmt-on-nfs-team", DIAG_NOTE, "the management interface rides on the team that carries NFS",
-     "A team with IP hash and its EtherChannel must be changed on both sides in the right order; in between the host "
-     "may be\n"
-     "unreachable. When management shares that team, the only way left is the console. Not a fault on hosts that have "
-     "two\n"
-     "NICs in all, but worth knowing before a change.\n"
+     "A team with IP hash and its EtherChannel must be changed on both sides in the right order; in\n"
+     "between the host may be unreachable. When management shares that team, the only way left is the\n"
+     "console. Not a fault on hosts that have two NICs in all, but worth knowing before a change.\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -313,3 +307,4 @@ const struct check_rule check_address_rules[] = {
      "    esxcli network vswitch standard list\n",
      mgmt_on_nfs_team},
     {NULL, DIAG_NOTE, NULL, NULL, NULL}};
+// clang-format on

@@ -152,14 +152,13 @@ static void input_drawn(struct check *c)
               drawn_text);
 }
 
+// clang-format off
 const struct check_rule check_label_rules[] = {
     {"hash-unconfirmed", DIAG_NOTE, "a rule on the way is not confirmed by its vendor",
-     "`approximate`: the vendor says what the rule reads, not its arithmetic; a stand-in is used. "
-     "`reverse-engineered`: a\n"
-     "third party published the arithmetic from observation. Who shares a link with whom is usually right (equal "
-     "inputs\n"
-     "always share), which link it is may not be. The order of the members in the box is assumed as well, unless\n"
-     "`members:` says it.\n"
+     "`approximate`: the vendor says what the rule reads, not its arithmetic; a stand-in is used.\n"
+     "`reverse-engineered`: a third party published the arithmetic from observation. Who shares a link\n"
+     "with whom is usually right (equal inputs always share), which link it is may not be. The order of\n"
+     "the members in the box is assumed as well, unless `members:` says it.\n"
      "\n"
      "Prove it, and write the answers into `observed:`, which beats every rule:\n"
      "\n"
@@ -169,19 +168,18 @@ const struct check_rule check_label_rules[] = {
      "    esxtop, then n                                               # ESXi: TEAM-PNIC of each vmknic\n",
      hash_unconfirmed},
     {"hash-unknown", DIAG_NOTE, "a rule on the way is not known",
-     "The box picks a member by a rule that is not published. All that can be said: flows that are equal in what it "
-     "reads\n"
-     "share a member; others are independent draws. Results are a range: best, expected, worst.\n"
+     "The box picks a member by a rule that is not published. All that can be said: flows that are equal\n"
+     "in what it reads share a member; others are independent draws. Results are a range: best, expected,\n"
+     "worst.\n"
      "\n"
-     "Prove it: ask the box where it offers that, or load one datastore at a time and read the counters of the "
-     "members.\n"
+     "Prove it: ask the box where it offers that, or load one datastore at a time and read the counters of\n"
+     "the members.\n"
      "\n"
      "    show interfaces counters ; monitor-traffic interface=sfp1,sfp2\n",
      hash_unknown},
     {"input-assumed", DIAG_NOTE, "a rule reads something that the file does not give",
-     "The arithmetic may be exact, but it is done on a MAC address or a virtual port number that was made up (stable "
-     "for the\n"
-     "name). Give the real ones and the label goes.\n"
+     "The arithmetic may be exact, but it is done on a MAC address or a virtual port number that was made\n"
+     "up (stable for the name). Give the real ones and the label goes.\n"
      "\n"
      "Look it up:\n"
      "\n"
@@ -190,9 +188,8 @@ const struct check_rule check_label_rules[] = {
      "    esxcli network ip neighbor list              # MAC of each VIP as the host sees it\n",
      input_assumed},
     {"input-drawn", DIAG_NOTE, "a rule reads the source port, which changes at every connect",
-     "Under a rule that reads ports the member changes with every reconnect of the mount. Answers are distributions: "
-     "best,\n"
-     "expected, worst, and the chance that a member idles.\n"
+     "Under a rule that reads ports the member changes with every reconnect of the mount. Answers are\n"
+     "distributions: best, expected, worst, and the chance that a member idles.\n"
      "\n"
      "Today's answer, from today's ports:\n"
      "\n"
@@ -200,3 +197,4 @@ const struct check_rule check_label_rules[] = {
      "    esxcli network ip connection list | grep :2049\n",
      input_drawn},
     {NULL, DIAG_NOTE, NULL, NULL, NULL}};
+// clang-format on

@@ -182,11 +182,11 @@ static void lag_one_chassis(struct check *c)
     }
 }
 
+// clang-format off
 const struct check_rule check_lag_rules[] = {
     {"lag-speed", DIAG_ERROR, "members of a LAG differ in speed",
-     "A LAG bundles links of one speed. LACP puts the others aside, a static LAG sends as many flows to the slow "
-     "member as\n"
-     "to a fast one.\n"
+     "A LAG bundles links of one speed. LACP puts the others aside, a static LAG sends as many flows to\n"
+     "the slow member as to a fast one.\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -194,9 +194,9 @@ const struct check_rule check_lag_rules[] = {
      "    esxcli network nic list\n",
      lag_speed},
     {"lacp-on-standard-vswitch", DIAG_ERROR, "LACP on a standard vSwitch",
-     "A standard vSwitch has no LACP; only a distributed switch (5.1 and later) speaks it. A switch that waits for "
-     "LACP\n"
-     "frames keeps the ports down or alone: the host is cut off, or has no LAG under IP hash (VMware KB 1001938).\n"
+     "A standard vSwitch has no LACP; only a distributed switch (5.1 and later) speaks it. A switch that\n"
+     "waits for LACP frames keeps the ports down or alone: the host is cut off, or has no LAG under IP\n"
+     "hash (VMware KB 1001938).\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -204,9 +204,8 @@ const struct check_rule check_lag_rules[] = {
      "    esxcli network vswitch dvs vmware lacp status get\n",
      lacp_on_standard_vswitch},
     {"lacp-mismatch", DIAG_ERROR, "LACP at one end, something else at the other",
-     "LACP needs an answer. Against a static LAG or plain ports one side bundles and the other does not; depending on "
-     "the\n"
-     "make the ports stay down, or work one by one until frames go missing.\n"
+     "LACP needs an answer. Against a static LAG or plain ports one side bundles and the other does not;\n"
+     "depending on the make the ports stay down, or work one by one until frames go missing.\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -215,12 +214,10 @@ const struct check_rule check_lag_rules[] = {
      "    network port ifgrp show                      # ONTAP: mode multimode_lacp or multimode\n",
      lacp_mismatch},
     {"lag-across-switches", DIAG_ERROR, "a LAG ends on two switches that are not one",
-     "All members of a LAG must end on one switch, one stack, or an MLAG (vPC, VLT) pair that acts as one. Between "
-     "two\n"
-     "independent switches the MAC address of the bundle flaps, and a static LAG sends half of the flows the wrong "
-     "way\n"
-     "round. For two independent switches use a teaming without LAG (port-id, active-backup), or one subnet per "
-     "switch.\n"
+     "All members of a LAG must end on one switch, one stack, or an MLAG (vPC, VLT) pair that acts as one.\n"
+     "Between two independent switches the MAC address of the bundle flaps, and a static LAG sends half of\n"
+     "the flows the wrong way round. For two independent switches use a teaming without LAG (port-id,\n"
+     "active-backup), or one subnet per switch.\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -235,3 +232,4 @@ const struct check_rule check_lag_rules[] = {
      "    show etherchannel summary                    # first number of each port: Gi1/0/1 is chassis 1\n",
      lag_one_chassis},
     {NULL, DIAG_NOTE, NULL, NULL, NULL}};
+// clang-format on

@@ -151,11 +151,12 @@ static void connections_shared(struct check *c)
     }
 }
 
+// clang-format off
 const struct check_rule check_limit_rules[] = {
     {"max-volumes", DIAG_ERROR, "a host mounts more datastores than NFS.MaxVolumes",
-     "ESXi refuses the mounts above NFS.MaxVolumes: 8 by default up to 5.5, 32 since 6.0, at most 256. Raising it "
-     "wants more\n"
-     "heap for the TCP/IP stack and a reboot. Say the real value in the file: `limits: {NFS.MaxVolumes: 64}`.\n"
+     "ESXi refuses the mounts above NFS.MaxVolumes: 8 by default up to 5.5, 32 since 6.0, at most 256.\n"
+     "Raising it wants more heap for the TCP/IP stack and a reboot. Say the real value in the file:\n"
+     "`limits: {NFS.MaxVolumes: 64}`.\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -164,10 +165,9 @@ const struct check_rule check_limit_rules[] = {
      "    esxcli storage nfs list | wc -l\n",
      max_volumes},
     {"connections-shared", DIAG_WARNING, "datastores on one VIP share TCP connections",
-     "ESXi opens at most SunRPC.MaxConnPerIP connections to one server address (4 in older builds, 32 in newer). "
-     "Datastores\n"
-     "above that share the connections of others: one slow or stalled datastore then holds up its neighbours, and a\n"
-     "connection is still one path. Mounts times nconnect count.\n"
+     "ESXi opens at most SunRPC.MaxConnPerIP connections to one server address (4 in older builds, 32 in\n"
+     "newer). Datastores above that share the connections of others: one slow or stalled datastore then\n"
+     "holds up its neighbours, and a connection is still one path. Mounts times nconnect count.\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -175,9 +175,8 @@ const struct check_rule check_limit_rules[] = {
      "    esxcli network ip connection list | grep :2049   # one line for each connection\n",
      connections_shared},
     {"max-connections", DIAG_ERROR, "a host opens more than 256 NFS connections",
-     "With nconnect the sum over all NFS 3 datastores of a host is limited to 256, and the same for NFS 4.1. The "
-     "mounts that\n"
-     "come last fail, after a reboot perhaps others than before.\n"
+     "With nconnect the sum over all NFS 3 datastores of a host is limited to 256, and the same for NFS\n"
+     "4.1. The mounts that come last fail, after a reboot perhaps others than before.\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -185,3 +184,4 @@ const struct check_rule check_limit_rules[] = {
      "    esxcli network ip connection list | grep -c :2049\n",
      max_connections},
     {NULL, DIAG_NOTE, NULL, NULL, NULL}};
+// clang-format on

@@ -253,25 +253,25 @@ static void indirect(struct check *c, bool impossible)
 static void indirect_path(struct check *c) { indirect(c, false); }
 static void indirect_impossible(struct check *c) { indirect(c, true); }
 
+// clang-format off
 const struct check_rule check_mount_rules[] = {
     {"server-string-drift", DIAG_ERROR, "hosts mount one datastore under different strings",
-     "vCenter knows an NFS 3 datastore by its server string and path, letter by letter. `filer`, `filer.example.com`, "
-     "an\n"
-     "address, another VIP of the same filer, a capital letter or a slash at the end make another datastore of it:\n"
-     "vMotion to that host fails, HA does not restart the VM there, and the second name appears as `ds11 (1)`.\n"
-     "A name per VIP, used alike on every host, avoids it.\n"
+     "vCenter knows an NFS 3 datastore by its server string and path, letter by letter. `filer`,\n"
+     "`filer.example.com`, an address, another VIP of the same filer, a capital letter or a slash at the\n"
+     "end make another datastore of it: vMotion to that host fails, HA does not restart the VM there, and\n"
+     "the second name appears as `ds11 (1)`. A name per VIP, used alike on every host, avoids it.\n"
      "\n"
      "Prove it, on every host (the volume names must agree too):\n"
      "\n"
      "    esxcli storage nfs list                      # Host and Share, compare letter by letter\n"
      "    esxcli storage filesystem list | grep NFS    # the UUID is made from the string\n"
      "\n"
-     "To repair it the datastore must be unmounted on the odd host and mounted again under the string of the others.\n",
+     "To repair it the datastore must be unmounted on the odd host and mounted again under the string of\n"
+     "the others.\n",
      server_string_drift},
     {"nfs-version-mix", DIAG_ERROR, "one export is mounted with NFS 3 and with NFS 4",
-     "ESXi locks files by lock files under NFS 3 and by the server under NFS 4.1. A VM disk opened by one host in each "
-     "way\n"
-     "is not protected, and gets corrupted (VMware: never mount one volume with both).\n"
+     "ESXi locks files by lock files under NFS 3 and by the server under NFS 4.1. A VM disk opened by one\n"
+     "host in each way is not protected, and gets corrupted (VMware: never mount one volume with both).\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -279,21 +279,20 @@ const struct check_rule check_mount_rules[] = {
      "    vserver nfs connected-clients show           # ONTAP: protocol of each client\n",
      nfs_version_mix},
     {"alias-mount", DIAG_WARNING, "one export is mounted as several datastores",
-     "One export under several names, usually once for each VIP, gives one host several connections and IP hash "
-     "something\n"
-     "to spread. The price: vCenter counts its free space several times, a snapshot or restore of the volume hits all\n"
-     "datastores, backups see VMs twice, and storage DRS moves VMs from a volume to itself. Better one export for "
-     "each\n"
-     "datastore where the NAS allows it. Acknowledge it with `allow: {alias-mount: REASON}` where it is wanted.\n"
+     "One export under several names, usually once for each VIP, gives one host several connections and IP\n"
+     "hash something to spread. The price: vCenter counts its free space several times, a snapshot or\n"
+     "restore of the volume hits all datastores, backups see VMs twice, and storage DRS moves VMs from a\n"
+     "volume to itself. Better one export for each datastore where the NAS allows it. Acknowledge it with\n"
+     "`allow: {alias-mount: REASON}` where it is wanted.\n"
      "\n"
      "Prove it:\n"
      "\n"
      "    esxcli storage nfs list                      # the same Share twice\n",
      alias_mount},
     {"indirect-path", DIAG_WARNING, "a datastore is mounted over a controller that does not own its export",
-     "The NAS serves it, but each operation crosses the link between the controllers: more latency, and a share of "
-     "their\n"
-     "bandwidth. After a volume or a VIP was moved this stays until the datastore is mounted over the other VIP.\n"
+     "The NAS serves it, but each operation crosses the link between the controllers: more latency, and a\n"
+     "share of their bandwidth. After a volume or a VIP was moved this stays until the datastore is\n"
+     "mounted over the other VIP.\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -308,3 +307,4 @@ const struct check_rule check_mount_rules[] = {
      "    showmount -e 10.50.0.101                     # the export must be in the list of that very VIP\n",
      indirect_impossible},
     {NULL, DIAG_NOTE, NULL, NULL, NULL}};
+// clang-format on

@@ -186,14 +186,13 @@ static void mtu_vswitch(struct check *c)
     "    ping -M do -s 8972 -I bond0.50 10.50.0.101   # Linux\n"                                    \
     "    show system mtu ; show interfaces counters errors   # giants, runts\n"
 
+// clang-format off
 const struct check_rule check_mtu_rules[] = {
     {"mtu-switch", DIAG_ERROR, "a switch passes smaller frames than the ends send",
-     "A frame is the IP MTU plus 14 bytes of Ethernet header plus 4 for a VLAN tag: 9018 for MTU 9000 in a tagged "
-     "VLAN. What\n"
-     "is larger than the switch's limit is dropped without a word: small requests work, the first big read hangs.\n"
-     "`mtu` of a switch in the file is the largest frame without FCS. Some makes (Cisco `system mtu`) count IP bytes "
-     "only;\n"
-     "write the frame they pass then.\n" PROVE_MTU,
+     "A frame is the IP MTU plus 14 bytes of Ethernet header plus 4 for a VLAN tag: 9018 for MTU 9000 in a\n"
+     "tagged VLAN. What is larger than the switch's limit is dropped without a word: small requests work,\n"
+     "the first big read hangs. `mtu` of a switch in the file is the largest frame without FCS. Some makes\n"
+     "(Cisco `system mtu`) count IP bytes only; write the frame they pass then.\n" PROVE_MTU,
      mtu_switch},
     {"mtu-vswitch", DIAG_ERROR, "an interface has a larger MTU than the vSwitch beneath it",
      "ESXi refuses such a vmknic, or the frames end at the vSwitch.\n"
@@ -203,9 +202,8 @@ const struct check_rule check_mtu_rules[] = {
      "    esxcli network ip interface list ; esxcli network vswitch standard list   # MTU of both\n",
      mtu_vswitch},
     {"mtu-ends", DIAG_WARNING, "host and NAS have different MTUs",
-     "TCP announces the MTU of each end when it connects, and both use the smaller: it works, but the end with large "
-     "frames\n"
-     "gains nothing, and everything but TCP (mount over UDP, large pings) fails.\n" PROVE_MTU,
+     "TCP announces the MTU of each end when it connects, and both use the smaller: it works, but the end\n"
+     "with large frames gains nothing, and everything but TCP (mount over UDP, large pings) fails.\n" PROVE_MTU,
      mtu_ends},
     {"mtu-tight", DIAG_WARNING, "the frames fit a switch only if it does not count the FCS",
      "Vendors count the 4 bytes of frame check sequence or not; this limit is between the two readings.\n" PROVE_MTU,
@@ -214,7 +212,8 @@ const struct check_rule check_mtu_rules[] = {
      "The emulator lets every frame pass there. Many switches have jumbo frames off by default.\n" PROVE_MTU,
      mtu_not_said},
     {"mtu", DIAG_NOTE, "large frames fit: the arithmetic",
-     "Not a problem. 9000 on the hosts and 9216 (or 9198) on a switch look different and are right: the one counts IP\n"
-     "bytes, the other the frame around them.\n" PROVE_MTU,
+     "Not a problem. 9000 on the hosts and 9216 (or 9198) on a switch look different and are right: the\n"
+     "one counts IP bytes, the other the frame around them.\n" PROVE_MTU,
      mtu_fits},
     {NULL, DIAG_NOTE, NULL, NULL, NULL}};
+// clang-format on

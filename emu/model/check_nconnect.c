@@ -131,9 +131,11 @@ static void nconnect_no_spread(struct check *c)
     }
 }
 
+// clang-format off
 const struct check_rule check_nconnect_rules[] = {
     {"nconnect-unsupported", DIAG_ERROR, "this release has no nconnect for that protocol",
-     "ESXi: NFS 3 since 8.0 U1 (a preview), generally since 8.0 U2; NFS 4.1 since 8.0 U3. Linux: since 5.3.\n"
+     "ESXi: NFS 3 since 8.0 U1 (a preview), generally since 8.0 U2; NFS 4.1 since 8.0 U3. Linux: since\n"
+     "5.3.\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -141,9 +143,8 @@ const struct check_rule check_nconnect_rules[] = {
      "    esxcli storage nfs add --help | grep -- -c\n",
      nconnect_unsupported},
     {"nconnect-preview", DIAG_WARNING, "nconnect is a technical preview in this release",
-     "ESXi 8.0 U1 has nconnect for NFS 3 as a preview: not for production, the number can be raised on a live mount "
-     "but not\n"
-     "lowered. 8.0 U2 is the first that supports it.\n"
+     "ESXi 8.0 U1 has nconnect for NFS 3 as a preview: not for production, the number can be raised on a\n"
+     "live mount but not lowered. 8.0 U2 is the first that supports it.\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -160,18 +161,18 @@ const struct check_rule check_nconnect_rules[] = {
      "    grep nconnect /proc/mounts\n",
      nconnect_too_many},
     {"nconnect-differs", DIAG_WARNING, "hosts use different nconnect for one datastore",
-     "VMware asks for the same number on all hosts of a datastore. A VM gets another throughput after vMotion.\n"
+     "VMware asks for the same number on all hosts of a datastore. A VM gets another throughput after\n"
+     "vMotion.\n"
      "\n"
      "Prove it:\n"
      "\n"
      "    esxcli storage nfs param get -v ds1          # on every host\n",
      nconnect_differs},
     {"nconnect-no-spread", DIAG_WARNING, "the connections of nconnect cannot spread under the host's teaming",
-     "All connections of a mount have the same two addresses. IP hash, port ID and MAC hash see no difference between "
-     "them,\n"
-     "so they leave by one uplink; nconnect then helps against limits of one connection, not of one link. A rule that "
-     "reads\n"
-     "ports spreads them: LACP on a distributed switch with a TCP port mode, layer3+4 on Linux.\n"
+     "All connections of a mount have the same two addresses. IP hash, port ID and MAC hash see no\n"
+     "difference between them, so they leave by one uplink; nconnect then helps against limits of one\n"
+     "connection, not of one link. A rule that reads ports spreads them: LACP on a distributed switch with\n"
+     "a TCP port mode, layer3+4 on Linux.\n"
      "\n"
      "Prove it while the datastore is busy:\n"
      "\n"
@@ -179,9 +180,8 @@ const struct check_rule check_nconnect_rules[] = {
      "    grep -A2 'Slave Interface' /proc/net/bonding/bond0 ; ip -s link\n",
      nconnect_no_spread},
     {"nconnect-shared", DIAG_NOTE, "a mount uses the connections of another",
-     "The Linux client keeps one set of connections to a server address and protocol version. Every further mount of "
-     "that\n"
-     "address joins it, whatever nconnect it asks for (nfs(5)).\n"
+     "The Linux client keeps one set of connections to a server address and protocol version. Every\n"
+     "further mount of that address joins it, whatever nconnect it asks for (nfs(5)).\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -189,3 +189,4 @@ const struct check_rule check_nconnect_rules[] = {
      "    grep -A1 xprt: /proc/self/mountstats\n",
      nconnect_shared},
     {NULL, DIAG_NOTE, NULL, NULL, NULL}};
+// clang-format on

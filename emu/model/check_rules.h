@@ -12,7 +12,8 @@
 #include "emu/model/topology.h"
 #include "emu/model/topology_arena.h"
 
-/* A client interface and a VIP that talk to each other: flows of one pair take the same way unless a rule reads ports. */
+/* A client interface and a VIP that talk to each other: flows of one pair take the same way unless a rule reads
+ * ports. */
 struct check_pair {
     int iface, vip;   /* the host's interface */
     int mount;        /* the first mount of it */
@@ -62,8 +63,8 @@ extern const struct check_rule check_label_rules[];
 
 void check_facts(struct check *c);
 
-/* Adds a finding of the running rule about `object` (a datastore) on `subject` (a host); either may be NULL. They, `hint`
- * (may be NULL) and the text are copied. */
+/* Adds a finding of the running rule about `object` (a datastore) on `subject` (a host); either may be NULL. They,
+ * `hint` (may be NULL) and the text are copied. */
 void check_add_for(struct check *c, struct diag_mark mark, const char *object, const char *subject, const char *hint,
                    const char *format, ...) __attribute__((format(printf, 6, 7)));
 #define check_add(c, mark, subject, hint, ...) check_add_for(c, mark, NULL, subject, hint, __VA_ARGS__)
@@ -72,8 +73,8 @@ void check_add_for(struct check *c, struct diag_mark mark, const char *object, c
 const char *check_text(struct check *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void *check_alloc(struct check *c, size_t n, size_t size);
 
-/* Names in order, joined by ", "; runs that count up become ranges as in the file: "esx[1-4], esx6". Past `most` items the
- * rest is counted: "... and 12 more". */
+/* Names in order, joined by ", "; runs that count up become ranges as in the file: "esx[1-4], esx6". Past `most`
+ * items the rest is counted: "... and 12 more". */
 const char *check_join(struct check *c, const char *const *names, size_t n, size_t most);
 
 /* A list of names that grows; zero it before use. */
@@ -121,12 +122,13 @@ enum check_bundle check_bundle_of(const struct topo *t, int team, const struct t
 /* The bundle that the switch (or whatever is there) makes of the port's other end; CHECK_LOOSE without cable. */
 enum check_bundle check_peer_bundle(const struct topo *t, int port);
 
-/* Calls `visit` for each teaming in force somewhere: the team's own, and those of port groups that differ. `iface` is -1
- * for the team's own, else an interface under the port group. */
+/* Calls `visit` for each teaming in force somewhere: the team's own, and those of port groups that differ. `iface`
+ * is -1 for the team's own, else an interface under the port group. */
 typedef void check_teaming_visit(struct check *c, int team, const struct topo_teaming *teaming, int iface);
 void check_teamings(struct check *c, check_teaming_visit *visit);
 
-/* An ESXi release as a number that compares: 7.0 U3 is 70003, unknown 0. "6.7", "7.0u3", "8.0 U3b" and "8.0.2" are read. */
+/* An ESXi release as a number that compares: 7.0 U3 is 70003, unknown 0. "6.7", "7.0u3", "8.0 U3b" and "8.0.2" are
+ * read. */
 unsigned check_esxi_release(const char *version);
 #define CHECK_ESXI(major, minor, update) ((major)*10000u + (minor)*1000u + (update))
 

@@ -1,10 +1,10 @@
 /* Spread: do a host's datastores reach all of its uplinks, and would other addresses do better.
  *
- * vip-collision looks at one interface of one host at a time: V VIPs that it uses, n uplinks. Any V addresses can be hoped to
- * use min(V, n) uplinks, and none of them for much more than ceil(V / n) VIPs. Where the rule gives less, other addresses
- * are looked for: VIPs are kept in their order as long as every host of the same subnet can still reach that, the others are
- * replaced by the first address of the subnet with which it holds, unused VIPs before new ones. That is greedy, so it may
- * miss a set that exists; what it finds holds by construction.
+ * vip-collision looks at one interface of one host at a time: V VIPs that it uses, n uplinks. Any V addresses can
+ * be hoped to use min(V, n) uplinks, and none of them for much more than ceil(V / n) VIPs. Where the rule gives
+ * less, other addresses are looked for: VIPs are kept in their order as long as every host of the same subnet can
+ * still reach that, the others are replaced by the first address of the subnet with which it holds, unused VIPs
+ * before new ones. That is greedy, so it may miss a set that exists; what it finds holds by construction.
  */
 #include "emu/model/check_rules.h"
 
@@ -468,7 +468,8 @@ static void idle_uplinks(struct check *c)
 
 /* ---- single points of failure ---- */
 
-/* Cables of an interface's team; the switch where all end (-1: several, or none), and whether all are in one chassis. */
+/* Cables of an interface's team; the switch where all end (-1: several, or none), and whether all are in one
+ * chassis. */
 static size_t where_it_hangs(const struct topo *t, int iface, int *box, bool *one_chassis)
 {
     const struct topo_team *tm = &t->teams[t->ifaces[iface].team];
@@ -528,14 +529,13 @@ static void single_point(struct check *c)
                       "no partner takes over (there is no `takeover:` in the file)");
 }
 
+// clang-format off
 const struct check_rule check_spread_rules[] = {
     {"vip-collision", DIAG_WARNING, "VIPs share an uplink of a host while other addresses would not",
-     "Under an address hash the VIP decides the uplink: with IP hash it is (host address xor VIP) mod n. Two VIPs that "
-     "give\n"
-     "the same remainder share one uplink, and another stands idle. Consecutive addresses are right for 2, 4 and 8 "
-     "uplinks\n"
-     "and mostly wrong for 3, 5, 6 and 7. The hint names addresses of the subnet that no interface or VIP in the file\n"
-     "has; look before you take one.\n"
+     "Under an address hash the VIP decides the uplink: with IP hash it is (host address xor VIP) mod n.\n"
+     "Two VIPs that give the same remainder share one uplink, and another stands idle. Consecutive\n"
+     "addresses are right for 2, 4 and 8 uplinks and mostly wrong for 3, 5, 6 and 7. The hint names\n"
+     "addresses of the subnet that no interface or VIP in the file has; look before you take one.\n"
      "\n"
      "Prove it, while the datastores on those VIPs are busy:\n"
      "\n"
@@ -543,12 +543,11 @@ const struct check_rule check_spread_rules[] = {
      "    nfsbal hash -p esxi-ip-hash -n 3 10.50.0.[15-16] 10.50.0.[101-104]\n",
      vip_collision},
     {"idle-uplinks", DIAG_NOTE, "a host has more uplinks than its teaming can tell flows apart",
-     "The rule of the team picks an uplink from what it reads: addresses, MACs, ports, the virtual port. NFS traffic "
-     "that is\n"
-     "equal in these takes one uplink. With fewer different values than uplinks some can never carry NFS, however the\n"
-     "datastores are mounted. More VIPs (IP hash), more subnets with an interface each (port ID), or more connections "
-     "(a\n"
-     "rule that reads ports) change that. Uplinks that carry other traffic, or are there for redundancy, are fine.\n"
+     "The rule of the team picks an uplink from what it reads: addresses, MACs, ports, the virtual port.\n"
+     "NFS traffic that is equal in these takes one uplink. With fewer different values than uplinks some\n"
+     "can never carry NFS, however the datastores are mounted. More VIPs (IP hash), more subnets with an\n"
+     "interface each (port ID), or more connections (a rule that reads ports) change that. Uplinks that\n"
+     "carry other traffic, or are there for redundancy, are fine.\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -556,8 +555,8 @@ const struct check_rule check_spread_rules[] = {
      "    ip -s link\n",
      idle_uplinks},
     {"single-point", DIAG_NOTE, "the loss of one part takes NFS away",
-     "A host with one cable, all cables in one switch or one chassis, or a controller without a partner. May well be "
-     "meant.\n"
+     "A host with one cable, all cables in one switch or one chassis, or a controller without a partner.\n"
+     "May well be meant.\n"
      "\n"
      "Prove it, in a maintenance window: pull that cable, or\n"
      "\n"
@@ -565,3 +564,4 @@ const struct check_rule check_spread_rules[] = {
      "    show lldp neighbors                          # which switch each vmnic ends in\n",
      single_point},
     {NULL, DIAG_NOTE, NULL, NULL, NULL}};
+// clang-format on

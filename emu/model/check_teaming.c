@@ -199,13 +199,13 @@ static void beacon_few_uplinks(struct check *c) { check_teamings(c, few_beacons)
     "be\n"                                                                                                            \
     "dropped or doubled, and nothing is spread. VMware supports EtherChannel with IP hash only (KB 1004048).\n"
 
+// clang-format off
 const struct check_rule check_teaming_rules[] = {
     {"teaming-needs-lag", DIAG_ERROR, "a teaming that needs a LAG has none at the switch",
-     "IP hash, balance-xor and the like send one host's frames over all NICs with the same source MAC. A switch that "
-     "was\n"
-     "not told sees that address flap between its ports: it moves every answer to the port heard last, floods, or "
-     "blocks\n"
-     "the address. IP hash needs a static EtherChannel on one switch or one stack (VMware KB 1001938).\n" PROVE_TEAMING
+     "IP hash, balance-xor and the like send one host's frames over all NICs with the same source MAC. A\n"
+     "switch that was not told sees that address flap between its ports: it moves every answer to the port\n"
+     "heard last, floods, or blocks the address. IP hash needs a static EtherChannel on one switch or one\n"
+     "stack (VMware KB 1001938).\n" PROVE_TEAMING
      "    cat /proc/net/bonding/bond0                  # Linux: Bonding Mode\n",
      teaming_needs_lag},
     {"lag-under-port-id", DIAG_ERROR, "a LAG under teaming by port ID", LAG_UNDER_TEXT PROVE_TEAMING,
@@ -221,10 +221,9 @@ const struct check_rule check_teaming_rules[] = {
      "Load-based teaming moves ports between NICs by itself and belongs on ports that are no LAG.\n" PROVE_TEAMING,
      lag_under_load_based},
     {"lag-under-bond", DIAG_ERROR, "a LAG under a bond of independent links",
-     "active-backup, balance-tlb and balance-alb want plain switch ports. With a LAG the switch sends to members that "
-     "the\n"
-     "bond does not listen on (active-backup), or undoes the balancing that the bond does by MAC address "
-     "(balance-alb).\n"
+     "active-backup, balance-tlb and balance-alb want plain switch ports. With a LAG the switch sends to\n"
+     "members that the bond does not listen on (active-backup), or undoes the balancing that the bond does\n"
+     "by MAC address (balance-alb).\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -232,29 +231,26 @@ const struct check_rule check_teaming_rules[] = {
      "    show etherchannel summary\n",
      lag_under_bond},
     {"lag-under-nas-team", DIAG_ERROR, "a LAG under a switch-independent NAS team",
-     "The NAS gives each VIP the MAC address of one NIC, so that a VIP's traffic arrives there (adaptive load "
-     "balancing).\n"
-     "A LAG at the switch takes all its MAC addresses for one bundle and spreads by its own hash: the team's balancing "
-     "is\n"
-     "void. Use the NAS's own LAG mode, or plain ports.\n"
+     "The NAS gives each VIP the MAC address of one NIC, so that a VIP's traffic arrives there (adaptive\n"
+     "load balancing). A LAG at the switch takes all its MAC addresses for one bundle and spreads by its\n"
+     "own hash: the team's balancing is void. Use the NAS's own LAG mode, or plain ports.\n"
      "\n"
      "Prove it:\n"
      "\n"
      "    show mac address-table                       # each NIC's MAC on its own port, not on a port-channel\n",
      lag_under_nas_team},
     {"ip-hash-standby", DIAG_ERROR, "standby or unused uplinks under IP hash",
-     "Under IP hash every uplink must be active: the switch knows nothing of standby and unused and sends into the "
-     "whole\n"
-     "channel (VMware KB 1001938). Frames to an unused uplink are lost: some datastores work, others do "
-     "not.\n" PROVE_TEAMING,
+     "Under IP hash every uplink must be active: the switch knows nothing of standby and unused and sends\n"
+     "into the whole channel (VMware KB 1001938). Frames to an unused uplink are lost: some datastores\n"
+     "work, others do not.\n" PROVE_TEAMING,
      ip_hash_standby},
     {"ip-hash-beacon", DIAG_ERROR, "beacon probing under IP hash",
-     "Beacons are broadcast by each uplink and expected on the others; an EtherChannel returns none of its own "
-     "broadcasts,\n"
-     "so uplinks look dead and flap. VMware allows link status only with IP hash.\n" PROVE_TEAMING,
+     "Beacons are broadcast by each uplink and expected on the others; an EtherChannel returns none of its\n"
+     "own broadcasts, so uplinks look dead and flap. VMware allows link status only with IP hash.\n" PROVE_TEAMING,
      ip_hash_beacon},
     {"beacon-few-uplinks", DIAG_WARNING, "beacon probing with fewer than three uplinks",
-     "With two uplinks both miss the other's beacon when one path fails, and the host cannot tell which: it sends all\n"
-     "frames on both. Three uplinks survive one failure.\n" PROVE_TEAMING,
+     "With two uplinks both miss the other's beacon when one path fails, and the host cannot tell which:\n"
+     "it sends all frames on both. Three uplinks survive one failure.\n" PROVE_TEAMING,
      beacon_few_uplinks},
     {NULL, DIAG_NOTE, NULL, NULL, NULL}};
+// clang-format on

@@ -67,11 +67,12 @@ static void vip_home_down(struct check *c)
     }
 }
 
+// clang-format off
 const struct check_rule check_vip_rules[] = {
     {"vip-unused", DIAG_WARNING, "a VIP is up and carries no datastore",
-     "Each VIP is a pair of addresses with every host, the only thing that an address hash can spread. A VIP without "
-     "a\n"
-     "datastore is an uplink or a NAS port that may stand idle; or it is a leftover that can go.\n"
+     "Each VIP is a pair of addresses with every host, the only thing that an address hash can spread. A\n"
+     "VIP without a datastore is an uplink or a NAS port that may stand idle; or it is a leftover that can\n"
+     "go.\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -87,9 +88,8 @@ const struct check_rule check_vip_rules[] = {
      "    network interface show -status-oper down     # ONTAP\n",
      vip_down_but_used},
     {"vip-home-down", DIAG_ERROR, "the controller that is a VIP's home has no link",
-     "Every cable of the home controller is missing or down. Where the NAS took the VIP over, say so in the file: give "
-     "it\n"
-     "the home on which it lives now.\n"
+     "Every cable of the home controller is missing or down. Where the NAS took the VIP over, say so in\n"
+     "the file: give it the home on which it lives now.\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -97,3 +97,4 @@ const struct check_rule check_vip_rules[] = {
      "    network port show -link down\n",
      vip_home_down},
     {NULL, DIAG_NOTE, NULL, NULL, NULL}};
+// clang-format on

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The VLAN that an interface with this tag is in at `port`; 0: the one untagged network, -1: none, its frames are dropped or
- * the answers come back with another tag. */
+/* The VLAN that an interface with this tag is in at `port`; 0: the one untagged network, -1: none, its frames are
+ * dropped or the answers come back with another tag. */
 static int vlan_at(const struct topo *t, int port, uint16_t tag)
 {
     uint16_t vlan, back;
@@ -39,8 +39,8 @@ static size_t ports_of(struct check *c, int iface, int **ports)
     return n;
 }
 
-/* Reports the switch ports beneath the interface that don't take its frames: because of the tag as such, or because a trunk
- * lacks this VLAN. */
+/* Reports the switch ports beneath the interface that don't take its frames: because of the tag as such, or
+ * because a trunk lacks this VLAN. */
 static void ports_refuse(struct check *c, int iface, bool for_the_tag)
 {
     const struct topo *t = c->t;
@@ -150,8 +150,8 @@ static void report_gaps(struct check *c, const int *in_vlan, const int *any, int
     }
 }
 
-/* One pair's switches: every one of the host's must reach one of the NAS's in the VLAN. Starts that were looked at before
- * with the same goal are remembered in `done`. */
+/* One pair's switches: every one of the host's must reach one of the NAS's in the VLAN. Starts that were looked at
+ * before with the same goal are remembered in `done`. */
 struct gap_search {
     int *in_vlan, *any, *queue;
     struct {
@@ -267,26 +267,24 @@ static void takeover_vlan(struct check *c)
     "    esxcli network vswitch dvs vmware vlan list  # ESXi's health check of a distributed switch\n" \
     "    vmkping -I vmk1 10.50.0.101                  # from each host, with each uplink alone\n"
 
+// clang-format off
 const struct check_rule check_vlan_rules[] = {
     {"vlan-missing", DIAG_ERROR, "a trunk on the way does not carry the VLAN",
-     "A host or NAS sends with a VLAN tag, or a switch should pass the VLAN on, and the trunk's list does not have it: "
-     "the\n"
-     "frames are dropped. Where only some of a team's ports lack the VLAN the mount works until the team "
-     "moves.\n" PROVE_VLAN,
+     "A host or NAS sends with a VLAN tag, or a switch should pass the VLAN on, and the trunk's list does\n"
+     "not have it: the frames are dropped. Where only some of a team's ports lack the VLAN the mount works\n"
+     "until the team moves.\n" PROVE_VLAN,
      vlan_missing},
     {"vlan-tag", DIAG_ERROR, "one end sends tagged, the other takes untagged frames only, or the reverse",
-     "On a host or NAS `vlan: N` means that frames carry the tag N. An access port of a switch takes untagged frames "
-     "and\n"
-     "adds the tag itself; a trunk without native VLAN takes nothing untagged.\n" PROVE_VLAN,
+     "On a host or NAS `vlan: N` means that frames carry the tag N. An access port of a switch takes\n"
+     "untagged frames and adds the tag itself; a trunk without native VLAN takes nothing untagged.\n" PROVE_VLAN,
      vlan_tag},
     {"vlan-differs", DIAG_ERROR, "host and VIP share a subnet but not a VLAN",
-     "Their addresses say that they are on one wire; the switch puts them into different VLANs, so ARP is never "
-     "answered.\n" PROVE_VLAN,
+     "Their addresses say that they are on one wire; the switch puts them into different VLANs, so ARP is\n"
+     "never answered.\n" PROVE_VLAN,
      vlan_differs},
     {"takeover-vlan", DIAG_ERROR, "the controller that takes a VIP over is not in its VLAN",
-     "Everything works until the first takeover: the VIP then lives on a port whose switch does not carry its VLAN, "
-     "and\n"
-     "every datastore behind it is gone although the takeover succeeded.\n"
+     "Everything works until the first takeover: the VIP then lives on a port whose switch does not carry\n"
+     "its VLAN, and every datastore behind it is gone although the takeover succeeded.\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -295,3 +293,4 @@ const struct check_rule check_vlan_rules[] = {
      "    network interface migrate ...                # in a maintenance window: move one unused VIP and ping it\n",
      takeover_vlan},
     {NULL, DIAG_NOTE, NULL, NULL, NULL}};
+// clang-format on

@@ -39,7 +39,8 @@ static int loop_root(struct loop_search *s, int node)
     return node;
 }
 
-/* The team that stands for the whole LAG: of an MLAG pair's two halves (one name on both) the one of the lower node. */
+/* The team that stands for the whole LAG: of an MLAG pair's two halves (one name on both) the one of the lower
+ * node. */
 static int whole_lag(const struct topo *t, int team)
 {
     int node = t->boxes[t->teams[team].box].node, peer = t->nodes[node].mlag_peer;
@@ -152,11 +153,12 @@ static void unreachable(struct check *c)
     }
 }
 
+// clang-format off
 const struct check_rule check_wiring_rules[] = {
     {"uplink-uncabled", DIAG_WARNING, "a member of a team has no cable",
-     "A vSwitch, bond or LAG counts a port that no cable in `links:` ends in. Such a port never carries anything: with "
-     "a\n"
-     "hash over n members the flows are spread over the others, in another order than n members would give.\n"
+     "A vSwitch, bond or LAG counts a port that no cable in `links:` ends in. Such a port never carries\n"
+     "anything: with a hash over n members the flows are spread over the others, in another order than n\n"
+     "members would give.\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -165,13 +167,10 @@ const struct check_rule check_wiring_rules[] = {
      "    show lldp neighbors                          # switch: who is at the other end\n",
      uplink_uncabled},
     {"loop-without-lag", DIAG_ERROR, "two ways between switches that are no LAG",
-     "Two cables between the same switches, or a ring of switches, in one VLAN. Without spanning tree broadcasts "
-     "circle for\n"
-     "ever; with it one of the cables is blocked and carries nothing. Spanning tree is not modelled: which cable it "
-     "blocks\n"
-     "depends on priorities that the file does not hold. Say it yourself by marking that link `state: down`, or "
-     "bundle\n"
-     "parallel cables in a LAG on both switches.\n"
+     "Two cables between the same switches, or a ring of switches, in one VLAN. Without spanning tree\n"
+     "broadcasts circle for ever; with it one of the cables is blocked and carries nothing. Spanning tree\n"
+     "is not modelled: which cable it blocks depends on priorities that the file does not hold. Say it\n"
+     "yourself by marking that link `state: down`, or bundle parallel cables in a LAG on both switches.\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -179,9 +178,8 @@ const struct check_rule check_wiring_rules[] = {
      "    show etherchannel summary                    # bundled ports are marked P\n",
      loop_without_lag},
     {"unreachable", DIAG_ERROR, "frames of a mount do not arrive",
-     "The way from the host to the VIP, or back, ends before the other side: links that are down, a switch without a "
-     "way on,\n"
-     "or a loop. `emu path FILE --host H --datastore D` shows the hops up to there.\n"
+     "The way from the host to the VIP, or back, ends before the other side: links that are down, a switch\n"
+     "without a way on, or a loop. `emu path FILE --host H --datastore D` shows the hops up to there.\n"
      "\n"
      "Prove it:\n"
      "\n"
@@ -189,3 +187,4 @@ const struct check_rule check_wiring_rules[] = {
      "    ping -I bond0.50 10.50.0.101\n",
      unreachable},
     {NULL, DIAG_NOTE, NULL, NULL, NULL}};
+// clang-format on

@@ -1,8 +1,9 @@
 /* Cisco Catalyst EtherChannel: a 3-bit hash, and masks that give its eight values to the links.
  *
- * How many of the eight values each link gets is documented; which values was seen in print for two links only (55 and AA), and the interleaved
- * order continues that. The 3-bit XOR itself is training material: the Catalyst 4500, 6500, 3850 and later mix more
- * bits by a function that is not published. Frames that are not IP are hashed by both MACs under every IP method.
+ * How many of the eight values each link gets is documented; which values was seen in print for two links only (55
+ * and AA), and the interleaved order continues that. The 3-bit XOR itself is training material: the Catalyst 4500,
+ * 6500, 3850 and later mix more bits by a function that is not published. Frames that are not IP are hashed by both
+ * MACs under every IP method.
  */
 #include "hashes/vendors.h"
 

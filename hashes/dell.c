@@ -1,8 +1,9 @@
 /* Dell PowerConnect 62xx, 70xx, 80xx and N-series: hashing modes 1 to 7 of their FASTPATH software.
  *
- * The field lists are documented; the numbers follow their order in the guides. Modes 1 to 6 have no remainder step, which the guides themselves say makes 3,
- * 5, 6 and 7 links uneven: modelled as three bits, dealt to the links. Modes 1, 2, 5 and 7 read the port where the frame came in, so the same flow can
- * take another link after re-cabling. Mode 7 is RTAG7 with settings that are not published.
+ * The field lists are documented; the numbers follow their order in the guides. Modes 1 to 6 have no remainder step,
+ * which the guides themselves say makes 3, 5, 6 and 7 links uneven: modelled as three bits, dealt to the links. Modes
+ * 1, 2, 5 and 7 read the port where the frame came in, so the same flow can take another link after re-cabling. Mode
+ * 7 is RTAG7 with settings that are not published.
  */
 #include "hashes/vendors.h"
 

@@ -1,7 +1,8 @@
 /* VMware ESXi: teaming policies of standard and distributed switches, and the LACP modes of the latter.
  *
- * Only the IP hash is published as arithmetic, and twice: KB 1007371 takes both addresses as 32-bit numbers, the vSphere networking manuals
- * speak of the last octets. The two agree whenever n divides 256 and whenever both hosts share their first three octets.
+ * Only the IP hash is published as arithmetic, and twice: KB 1007371 takes both addresses as 32-bit numbers, the
+ * vSphere networking manuals speak of the last octets. The two agree whenever n divides 256 and whenever both hosts
+ * share their first three octets.
  */
 #include "hashes/vendors.h"
 

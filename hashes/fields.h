@@ -1,4 +1,5 @@
-/* Fields of a key as numbers: what the generic XOR family, the vDS LACP modes, the Dell modes and the unknown policies are made of.
+/* Fields of a key as numbers: what the generic XOR family, the vDS LACP modes, the Dell modes and the unknown
+ * policies are made of.
  */
 #ifndef HASHES_FIELDS_H
 #define HASHES_FIELDS_H

@@ -1,12 +1,14 @@
 /* FreeBSD lagg, protocols loadbalance and lacp.
  *
- * FNV-1 over the bytes of the chosen layers from a seed that is drawn at random when the interface is made: without the seed of the running system
- * the link, and even who shares one with whom, is not predictable. Fragments are not looked at, so later IPv4 fragments hash payload as ports; IPv6
- * ports are never hashed, the flow label is. A tag in the NIC's metadata enters as the host's little-endian word, one in the frame as
- * on the wire. The source reads an inline tag fourteen bytes too far into the frame (it adds the offset of a header that contains the MACs), so
- * that such a frame hashes the checksum of its IP header; what is computed here is what was meant, and labelled.
+ * FNV-1 over the bytes of the chosen layers from a seed that is drawn at random when the interface is made: without
+ * the seed of the running system the link, and even who shares one with whom, is not predictable. Fragments are not
+ * looked at, so later IPv4 fragments hash payload as ports; IPv6 ports are never hashed, the flow label is. A tag in
+ * the NIC's metadata enters as the host's little-endian word, one in the frame as on the wire. The source reads an
+ * inline tag fourteen bytes too far into the frame (it adds the offset of a header that contains the MACs), so that
+ * such a frame hashes the checksum of its IP header; what is computed here is what was meant, and labelled.
  *
- * Source: freebsd-src sys/kern/uipc_mbufhash.c, sys/sys/fnv_hash.h, sys/net/if_lagg.c, sys/net/ieee8023ad_lacp.c; FreeBSD 9.3 if_lagg.c.
+ * Source: freebsd-src sys/kern/uipc_mbufhash.c, sys/sys/fnv_hash.h, sys/net/if_lagg.c, sys/net/ieee8023ad_lacp.c;
+ * FreeBSD 9.3 if_lagg.c.
  */
 #include "hashes/vendors.h"
 

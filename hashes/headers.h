@@ -62,8 +62,8 @@ bool hash_icmp_has_id(uint8_t type);
 /* ICMP errors: types that quote the packet they are about. `proto` is ICMP or ICMPv6. */
 bool hash_icmp_quotes(uint8_t proto, uint8_t type);
 
-/* Follows the layers from `offset`, where a packet of `ethertype` starts, through tags, extension headers and tunnels as Linux's flow
- * dissector does for bonding; fills in key->walk and key->tunnel. */
+/* Follows the layers from `offset`, where a packet of `ethertype` starts, through tags, extension headers and tunnels
+ * as Linux's flow dissector does for bonding; fills in key->walk and key->tunnel. */
 void hash_walk(struct hash_key *key, const struct hash_frame *frame, uint16_t ethertype, size_t offset);
 
 #endif

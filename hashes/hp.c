@@ -1,7 +1,7 @@
 /* Switches that document plain three-bit rules: HP blade switches, Allied Telesis AT-9000; and Alteon with six bits.
  *
- * HP BL e-Class: its worked examples number the links from 0; its prose, which sends N = 0 to "the first link" and others to "the Nth", contradicts
- * them. The examples are followed.
+ * HP BL e-Class: its worked examples number the links from 0; its prose, which sends N = 0 to "the first link" and
+ * others to "the Nth", contradicts them. The examples are followed.
  */
 #include "hashes/vendors.h"
 

@@ -1,8 +1,9 @@
 /* illumos, OpenSolaris and NexentaStor link aggregation (dladm create-aggr -P).
  *
- * Layers combine by XOR to one byte. L4 alone, the default, does not look at addresses: towards an NFS server only the client's port decides.
- * Later IPv4 fragments and all IPv6 fragments are hashed by addresses and identification, even when L3 was not asked for; a first IPv4 fragment is hashed as
- * a whole packet and can leave by another link. The code of 2008 had no rule for fragments.
+ * Layers combine by XOR to one byte. L4 alone, the default, does not look at addresses: towards an NFS server only
+ * the client's port decides. Later IPv4 fragments and all IPv6 fragments are hashed by addresses and identification,
+ * even when L3 was not asked for; a first IPv4 fragment is hashed as a whole packet and can leave by another link.
+ * The code of 2008 had no rule for fragments.
  *
  * Source: illumos-gate usr/src/uts/common/io/mac/mac_util.c (mac_pkt_hash), io/aggr/aggr_send.c; the latter of 2008.
  */

@@ -1,11 +1,11 @@
 /* From the bytes of a frame to a key.
  *
- * Theory of operation. Every access to the frame goes through hash_frame_at(), which hands out an address only when all bytes asked for
- * are inside, so a cut or hostile frame can make fields absent and nothing else. Parsing never looks at a length field that the sender
- * chose to decide what is inside; the one bound is the frame's own length. Two views of a frame are kept: the plain one, fixed headers
- * and the transport behind them, which nearly every policy reads; and the result of hash_walk(), which looks through tunnels
- * and which only the encap policies of Linux read. The walk is skipped for the frames, nearly all, where it would find what the plain view
- * holds already.
+ * Theory of operation. Every access to the frame goes through hash_frame_at(), which hands out an address only when
+ * all bytes asked for are inside, so a cut or hostile frame can make fields absent and nothing else. Parsing never
+ * looks at a length field that the sender chose to decide what is inside; the one bound is the frame's own length.
+ * Two views of a frame are kept: the plain one, fixed headers and the transport behind them, which nearly every
+ * policy reads; and the result of hash_walk(), which looks through tunnels and which only the encap policies of Linux
+ * read. The walk is skipped for the frames, nearly all, where it would find what the plain view holds already.
  */
 #include "hashes/key.h"
 
@@ -44,7 +44,7 @@ static const uint8_t *at(const struct hash_frame *frame, size_t offset, size_t s
 
 static bool is_icmp(uint8_t proto) { return proto == PROTO_ICMP || proto == PROTO_ICMPV6; }
 
-/* The packet inside an ICMP error: of the same IP version as the outer one, ports only right behind its fixed header. */
+/* The packet inside an ICMP error: of the same IP version as the outer one, ports only behind its fixed header. */
 static void parse_quoted(struct hash_key *key, const struct hash_frame *frame, size_t offset)
 {
     struct hash_inner *quoted = &key->quoted;

@@ -1,4 +1,5 @@
-/* Keys of flows and of ARP packets that exist only as values: what hash_key_from_frame() would say about their frames. */
+/* Keys of flows and of ARP packets that exist only as values: what hash_key_from_frame() would say about their
+ * frames. */
 #include "hashes/key.h"
 
 #include <string.h>
@@ -54,7 +55,8 @@ static void set_addresses(struct hash_key *key, const struct hash_flow *flow)
     key->fragment = flow->fragment;
 }
 
-/* What stands at the transport offset. A later fragment has payload there, and its protocol is the fragment header's word for it. */
+/* What stands at the transport offset. A later fragment has payload there, and its protocol is the fragment header's
+ * word for it. */
 static void set_transport(struct hash_key *key, const struct hash_flow *flow)
 {
     if (flow->fragment == HASH_FRAGMENT_LATER) {

@@ -1,12 +1,14 @@
 /* Linux bonding: xmit_hash_policy in every kernel generation, balance-alb, balance-tlb, active-backup.
  *
- * Theory of operation. The arithmetic of one policy name changed five times. What changed are two things that do not depend on each other,
- * how the EtherType enters and which policies drop the lowest bit, and before 3.14 the whole formula; a `gen` parameter
- * names the combination and three small functions answer the questions. Words are loaded as a little-endian host does (x86, ARM), on any
- * host. A frame whose tag is inline looks like a non-IP frame to layer2+3 and layer3+4, because the driver sees EtherType 0x8100.
+ * Theory of operation. The arithmetic of one policy name changed five times. What changed are two things that do not
+ * depend on each other, how the EtherType enters and which policies drop the lowest bit, and before 3.14 the whole
+ * formula; a `gen` parameter names the combination and three small functions answer the questions. Words are loaded
+ * as a little-endian host does (x86, ARM), on any host. A frame whose tag is inline looks like a non-IP frame to
+ * layer2+3 and layer3+4, because the driver sees EtherType 0x8100.
  *
- * Sources: Linux drivers/net/bonding/bond_main.c, bond_alb.c, net/core/flow_dissector.c as of 6.1, and bond_main.c of the 3.10 series for g1;
- * the boundaries are upstream commits 32819dc18348 (3.14), ce04d63502ca (3.17), b5f862180d70 (4.15), 49aefd131739 (5.18).
+ * Sources: Linux drivers/net/bonding/bond_main.c, bond_alb.c, net/core/flow_dissector.c as of 6.1, and bond_main.c of
+ * the 3.10 series for g1; the boundaries are upstream commits 32819dc18348 (3.14), ce04d63502ca (3.17), b5f862180d70
+ * (4.15), 49aefd131739 (5.18).
  */
 #include "hashes/vendors.h"
 
@@ -524,7 +526,7 @@ static const struct hash_policy policies[] = {
         .rule = "low byte of the xmit hash is an index into the table of balance-alb",
         .source = "Linux drivers/net/bonding/bond_alb.c, bond_xmit_tlb_slave_get",
         .caveat = "the index is exact, the member of an entry depends on what was sent before",
-        .reads = LAYER23_READS | LAYER34_READS,
+        .reads = LAYER23_READS | HASH_READS_PORTS,
         .status = HASH_APPROXIMATE,
         .reduction = HASH_REDUCE_BUCKETS_BOUND,
         .failure = HASH_FAIL_BUCKET_STATE,

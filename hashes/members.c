@@ -1,10 +1,11 @@
 /* The list of members and what failures do to it.
  *
- * Theory of operation. `order` holds the usable members in the order that a reduction counts in. Compacting policies keep it sorted by
- * configured position; the others carry history in it: a returning member goes to the end, and on a failure the gap closes or the
- * last member moves in. Buckets of a dead member stay noted and are bound again when next used, since a bucket whose member is up is all that a pick
- * asks for. `active` is kept for every policy, because some send their broadcasts there; it is settled at the first change, since the list is made
- * without knowing the policy.
+ * Theory of operation. `order` holds the usable members in the order that a reduction counts in. Compacting policies
+ * keep it sorted by configured position; the others carry history in it: a returning member goes to the end, and on a
+ * failure the gap closes or the last member moves in. Buckets of a dead member stay noted and are bound again when
+ * next used, since a bucket whose member is up is all that a pick asks for. `active` is kept for every policy,
+ * because some send their broadcasts there; it is settled at the first change, since the list is made without knowing
+ * the policy.
  */
 #include "hashes/pick.h"
 

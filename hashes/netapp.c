@@ -1,9 +1,10 @@
 /* NetApp interface groups (vifs).
  *
- * Before Data ONTAP 7.3.2 an XOR of last bytes, as the vendor's guide says. From 7.3.2 on the vendor names an implementation of SuperFastHash over the last 16
- * bits of both addresses and no more; the arithmetic here is that of a third-party program, confirmed by nobody. It
- * is not the canonical SuperFastHash, which starts from the length: signed and unsigned shifts agree for 2, 4 and 8 links and
- * differ for 3, 5, 6 and 7. The sender is the NetApp, so the source is the LIF.
+ * Before Data ONTAP 7.3.2 an XOR of last bytes, as the vendor's guide says. From 7.3.2 on the vendor names an
+ * implementation of SuperFastHash over the last 16 bits of both addresses and no more; the arithmetic here is that of
+ * a third-party program, confirmed by nobody. It is not the canonical SuperFastHash, which starts from the length:
+ * signed and unsigned shifts agree for 2, 4 and 8 links and differ for 3, 5, 6 and 7. The sender is the NetApp, so
+ * the source is the LIF.
  */
 #include "hashes/vendors.h"
 

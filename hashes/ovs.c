@@ -1,10 +1,10 @@
 /* Open vSwitch bonds: the buckets of balance-slb and balance-tcp.
  *
- * The hash depends on how Open vSwitch was compiled: a distribution's x86-64 package mixes with MurmurHash3 steps, a build for a CPU with
- * SSE4.2 or ARM CRC instructions with CRC-32C. The bucket is exact; which member a bucket has is state. balance-slb binds a bucket to the next
- * member in turn when it is first used, balance-tcp fills its table with random members when it writes its flows. In balance-tcp
- * the Linux kernel datapath uses a hash with a random key instead and DPDK the NIC's, so the rule here is that of the userspace
- * path only.
+ * The hash depends on how Open vSwitch was compiled: a distribution's x86-64 package mixes with MurmurHash3 steps, a
+ * build for a CPU with SSE4.2 or ARM CRC instructions with CRC-32C. The bucket is exact; which member a bucket has is
+ * state. balance-slb binds a bucket to the next member in turn when it is first used, balance-tcp fills its table
+ * with random members when it writes its flows. In balance-tcp the Linux kernel datapath uses a hash with a random
+ * key instead and DPDK the NIC's, so the rule here is that of the userspace path only.
  *
  * Sources: openvswitch/ovs lib/hash.h, lib/hash-aarch64.h, lib/flow.c (flow_hash_5tuple), ofproto/bond.c.
  */

@@ -186,8 +186,8 @@ void hash_selector_text(const struct hash_selector *sel, bool all, char *out, si
 /* One parameter's value as text. */
 void hash_param_text(const struct hash_selector *sel, unsigned index, char *out, size_t size);
 
-/* Fields of an IP frame that this selector reads, its parameters considered. What it makes of other frames, as a rule their MACs,
- * is not in here. */
+/* Fields of an IP frame that this selector reads, its parameters considered. What it makes of other frames, as a rule
+ * their MACs, is not in here. */
 uint32_t hash_reads(const struct hash_selector *sel);
 
 /* A policy of the unknown kind over these fields: "flows equal in these share a link" is all that

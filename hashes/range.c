@@ -1,13 +1,17 @@
 /* Occupancy of members by independent draws.
  *
- * Theory of operation. Members have shares w1 .. wn of the draws. Let B_i(m) be the probability that, of m flows that fell on the first i members, none of these has more
- * than k (or fewer than a least number). Given m, the part on member i is binomial with p = w_i / (w_1 + .. + w_i), so B_i follows from B_i-1 by
- * one sum over that binomial; everything stays between 0 and 1, nothing overflows. B_n(flows) is P(busiest <= k), and the expectation of the busiest is the sum of 1 -
- * P over k. The cost grows as n * flows * k per k, so beyond EXACT_FLOWS members are taken as independent Poisson numbers instead: the largest of these exceeds its mean as
- * the largest of the true ones does, because the common part that makes them too noisy shifts all of them alike. The tests hold the two against each other. No function of <math.h> is needed.
+ * Theory of operation. Members have shares w1 .. wn of the draws. Let B_i(m) be the probability that, of m flows that
+ * fell on the first i members, none of these has more than k (or fewer than a least number). Given m, the part on
+ * member i is binomial with p = w_i / (w_1 + .. + w_i), so B_i follows from B_i-1 by one sum over that binomial;
+ * everything stays between 0 and 1, nothing overflows. B_n(flows) is P(busiest <= k), and the expectation of the
+ * busiest is the sum of 1 - P over k. The cost grows as n * flows * k per k, so beyond EXACT_FLOWS members are taken
+ * as independent Poisson numbers instead: the largest of these exceeds its mean as the largest of the true ones does,
+ * because the common part that makes them too noisy shifts all of them alike. The tests hold the two against each
+ * other. No function of <math.h> is needed.
  */
 #include "hashes/range.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "hashes/fields.h"
@@ -21,7 +25,9 @@ enum { EXACT_FLOWS = 256 };
 /* Part of the values 0 .. count-1 that leave remainder `place`. */
 static double share_of_values(unsigned count, unsigned n, unsigned place)
 {
-    return (double)(count / n + (place < count % n)) / count;
+    const unsigned whole = count / n + (place < count % n);
+
+    return (double)whole / count;
 }
 
 static double share_of_buckets(const struct hash_selector *sel, unsigned n, unsigned place)
@@ -66,9 +72,12 @@ static double power(double base, unsigned exponent)
 {
     double result = 1;
 
-    for (; exponent; exponent >>= 1, base *= base)
+    while (exponent) {
         if (exponent & 1)
             result *= base;
+        base *= base;
+        exponent >>= 1;
+    }
     return result;
 }
 
@@ -209,6 +218,7 @@ bool hash_range(const struct hash_selector *sel, unsigned n, unsigned flows, str
         out->expected_used += 1 - power(1 - w, flows);
         out->chance_idle += power(1 - w, flows);
     }
+    assert(s.n > 0); /* the shares sum up to 1 */
     out->worst_used = 1;
     out->best_used = flows < s.n ? flows : s.n;
     out->worst_busiest = flows;

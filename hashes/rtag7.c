@@ -1,10 +1,11 @@
 /* Broadcom RTAG7 (Trident): exact, once the register settings are known.
  *
- * Theory of operation. A frame fills up to twelve 16-bit bins, one set for IP and one for everything else. A bitmap chooses bins; which bitmap
- * depends on the frame: TCP or UDP, TCP or UDP with equal ports, other IP, not IP. Chosen bins and a 32-bit seed make seven words, of
- * which eight mixing functions are taken; one is selected. For a trunk the 16-bit result is rotated right by an offset, 10 bits of it are kept (8 for
- * broadcast, multicast and unknown), and the remainder by the number of members is the link. Settings are the vendor's and mostly unpublished: they
- * are the parameters here.
+ * Theory of operation. A frame fills up to twelve 16-bit bins, one set for IP and one for everything else. A bitmap
+ * chooses bins; which bitmap depends on the frame: TCP or UDP, TCP or UDP with equal ports, other IP, not IP. Chosen
+ * bins and a 32-bit seed make seven words, of which eight mixing functions are taken; one is selected. For a trunk
+ * the 16-bit result is rotated right by an offset, 10 bits of it are kept (8 for broadcast, multicast and unknown),
+ * and the remainder by the number of members is the link. Settings are the vendor's and mostly unpublished: they are
+ * the parameters here.
  *
  * Source: Broadcom-Network-Switching-Software/OpenBCM sdk-6.5.20 src/bcm/esw/trident/hashing.c.
  */
@@ -174,7 +175,7 @@ static void words(const struct settings *s, const struct hash_key *key, uint8_t 
         out[2 * i + 1] = (uint8_t)(bin >> 8);
     }
     for (size_t i = 0; i < 4; i++)
-        out[2 * BINS + i] = (uint8_t)(s->seed >> 8 * i);
+        out[2 * (size_t)BINS + i] = (uint8_t)(s->seed >> 8 * i);
 }
 
 static uint32_t xor_of(const uint8_t bytes[WORD_BYTES], unsigned bits)

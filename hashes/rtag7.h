@@ -8,8 +8,8 @@
 /* Set in a value beside the 16 bits of the hash: broadcast, multicast, unknown; fewer bits are kept. */
 enum { HASH_RTAG7_NOT_UNICAST = 1 << 16 };
 
-/* CRC16-BISYNC over addresses, ports and perhaps the ingress port, seed 0, no preprocessing; MACs and the ingress port where
- * the frame is not IP. */
+/* CRC16-BISYNC over addresses, ports and perhaps the ingress port, seed 0, no preprocessing; MACs and the ingress
+ * port where the frame is not IP. */
 struct hash_word hash_rtag7_assumed(const struct hash_key *key, bool ingress, struct hash_trace *trace);
 
 /* A value rotated and cut, ready for the remainder. */

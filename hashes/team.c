@@ -1,11 +1,14 @@
-/* Linux team driver, load balancing runner: teamd compiles the chosen fields to a BPF program, the kernel folds its result to one byte.
+/* Linux team driver, load balancing runner: teamd compiles the chosen fields to a BPF program, the kernel folds its
+ * result to one byte.
  *
- * Kept as they are, because they decide links: over IPv6 the source port is overwritten before it is used; SCTP over IPv6 depends on the
- * switch for SCTP over IPv4; an offloaded tag enters as a whole, an inline one without its priority; only the fragment offset is tested,
- * so a first fragment has ports and later ones do not; IPv6 extension headers are not looked through; a second inline tag, or 802.1ad, ends
- * the program. A load past the end of the frame makes the program return 0.
+ * Kept as they are, because they decide links: over IPv6 the source port is overwritten before it is used; SCTP over
+ * IPv6 depends on the switch for SCTP over IPv4; an offloaded tag enters as a whole, an inline one without its
+ * priority; only the fragment offset is tested, so a first fragment has ports and later ones do not; IPv6 extension
+ * headers are not looked through; a second inline tag, or 802.1ad, ends the program. A load past the end of the frame
+ * makes the program return 0.
  *
- * Sources: libteam teamd/teamd_bpf_chef.c; Linux drivers/net/team/team_mode_loadbalance.c, include/linux/if_team.h (6.1).
+ * Sources: libteam teamd/teamd_bpf_chef.c; Linux drivers/net/team/team_mode_loadbalance.c, include/linux/if_team.h
+ * (6.1).
  */
 #include "hashes/vendors.h"
 

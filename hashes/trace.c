@@ -3,40 +3,41 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-HASH_PRINTF(2, 0) static void put(struct hash_trace *trace, const char *format, va_list arguments)
+/* vsnprintf() has written `count` characters, or would have with more room. */
+static void advance(struct hash_trace *trace, int count)
 {
-    size_t room = trace->size - trace->length;
-    int count;
+    const size_t room = trace->size - trace->length;
 
-    if (trace->size == 0)
-        return;
-    count = vsnprintf(trace->out + trace->length, room, format, arguments);
-    if (count > 0)
+    if (count > 0 && room > 0)
         trace->length += (size_t)count < room ? (size_t)count : room - 1;
 }
 
 void hash_trace_more(struct hash_trace *trace, const char *format, ...)
 {
     va_list arguments;
+    int count;
 
     if (!trace)
         return;
     va_start(arguments, format);
-    put(trace, format, arguments);
+    count = vsnprintf(trace->out + trace->length, trace->size - trace->length, format, arguments);
     va_end(arguments);
+    advance(trace, count);
 }
 
 void hash_trace_step(struct hash_trace *trace, const char *format, ...)
 {
     va_list arguments;
+    int count;
 
     if (!trace)
         return;
     if (trace->length)
         hash_trace_more(trace, ", ");
     va_start(arguments, format);
-    put(trace, format, arguments);
+    count = vsnprintf(trace->out + trace->length, trace->size - trace->length, format, arguments);
     va_end(arguments);
+    advance(trace, count);
 }
 
 void hash_trace_xor32(struct hash_trace *trace, uint32_t a, uint32_t b)

@@ -1,5 +1,5 @@
-/* The written trail of one choice: steps of arithmetic, separated by ", ". A NULL trace costs one test per step, so that
- * explaining and choosing are the same code.
+/* The written trail of one choice: steps of arithmetic, separated by ", ". A NULL trace costs one test per step, so
+ * that explaining and choosing are the same code.
  */
 #ifndef HASHES_TRACE_H
 #define HASHES_TRACE_H

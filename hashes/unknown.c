@@ -1,5 +1,5 @@
-/* Boxes whose rule is not published. Each has a name, the fields it is known to read, and no arithmetic: the answer is a range, and the
- * one fact that flows equal in these fields share a link.
+/* Boxes whose rule is not published. Each has a name, the fields it is known to read, and no arithmetic: the answer
+ * is a range, and the one fact that flows equal in these fields share a link.
  */
 #include "hashes/vendors.h"
 

@@ -1,11 +1,12 @@
 /* Looking through tunnels, as Linux's flow dissector does for the encap policies of bonding.
  *
- * Theory of operation. One loop over layers; a layer says what comes next (an EtherType or an IP protocol) and where. Addresses are
- * overwritten at each IP layer, so what remains at the end is the innermost pair; the port word is of the last transport. Any fragment
- * stops the walk with no ports, the first one included. At most WALK_LAYERS steps, as in the kernel, so no frame can make
- * it long. Followed: 802.1Q and 802.1ad, IPv4, IPv6 with its extension headers, IP in IP, GRE of version 0, PPPoE sessions. ARP, RARP and
- * MPLS end it well without addresses. Not followed: PPTP (GRE version 1), TIPC, batman-adv, HSR, FCoE, PTP; UDP tunnels such as
- * VXLAN are not followed by the kernel either. Source: Linux 6.1 net/core/flow_dissector.c.
+ * Theory of operation. One loop over layers; a layer says what comes next (an EtherType or an IP protocol) and where.
+ * Addresses are overwritten at each IP layer, so what remains at the end is the innermost pair; the port word is of
+ * the last transport. Any fragment stops the walk with no ports, the first one included. At most WALK_LAYERS steps,
+ * as in the kernel, so no frame can make it long. Followed: 802.1Q and 802.1ad, IPv4, IPv6 with its extension
+ * headers, IP in IP, GRE of version 0, PPPoE sessions. ARP, RARP and MPLS end it well without addresses. Not
+ * followed: PPTP (GRE version 1), TIPC, batman-adv, HSR, FCoE, PTP; UDP tunnels such as VXLAN are not followed by the
+ * kernel either. Source: Linux 6.1 net/core/flow_dissector.c.
  */
 #include "hashes/headers.h"
 

@@ -1,5 +1,6 @@
-/* The generic family, for switches that document their fields and nothing better: the fields as numbers, xored, mod n. One field is
- * that number mod n: xor-dst-ip is the destination address mod n. Frames that are not IP go by the MACs of the same directions.
+/* The generic family, for switches that document their fields and nothing better: the fields as numbers, xored, mod
+ * n. One field is that number mod n: xor-dst-ip is the destination address mod n. Frames that are not IP go by the
+ * MACs of the same directions.
  */
 #include "hashes/vendors.h"
 

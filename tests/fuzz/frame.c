@@ -1,5 +1,5 @@
-/* Any bytes as a frame: the parser stays inside, its key is consistent, and every policy gives a legal answer that its explanation repeats.
- * Input: one byte that chooses offloaded tag and policy to explain, then the frame. */
+/* Any bytes as a frame: the parser stays inside, its key is consistent, and every policy gives a legal answer that
+ * its explanation repeats. Input: one byte that chooses offloaded tag and policy to explain, then the frame. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

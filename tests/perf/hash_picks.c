@@ -1,4 +1,5 @@
-/* How many frames a second are parsed, and how many picks a second each policy makes: 4096 keys of NFS flows, four members, in turn. */
+/* How many frames a second are parsed, and how many picks a second each policy makes: 4096 keys of NFS flows, four
+ * members, in turn. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -39,14 +40,18 @@ static void make_frame(uint8_t frame[FRAME], unsigned i)
 static void measure_parsing(struct hash_key *keys)
 {
     static uint8_t frames[KEYS][FRAME];
-    double seconds = 0;
+    const double start = now();
     unsigned long rounds = 0;
+    double seconds;
 
     for (unsigned i = 0; i < KEYS; i++)
         make_frame(frames[i], i);
-    for (const double start = now(); seconds < 0.2; seconds = now() - start, rounds++)
+    do {
         for (unsigned i = 0; i < KEYS; i++)
             hash_key_from_frame(&keys[i], frames[i], FRAME, HASH_NO_TCI);
+        rounds++;
+        seconds = now() - start;
+    } while (seconds < 0.2);
     printf("bench: parse %.6g frames/s\n", (double)rounds * KEYS / seconds);
 }
 
@@ -56,15 +61,19 @@ static void measure_policy(const struct hash_policy *policy, const struct hash_k
     struct hash_members members;
     struct hash_selector sel;
     unsigned long rounds = 0, sum = 0;
-    double seconds = 0;
+    double start, seconds;
 
     hash_selector_init(&sel, policy);
     hash_members_init(&members, MEMBERS);
     for (unsigned bucket = 0; bucket < 256; bucket++)
         hash_members_bind(&members, bucket, bucket % MEMBERS);
-    for (const double start = now(); seconds < 0.05; seconds = now() - start, rounds++)
+    start = now();
+    do {
         for (unsigned i = 0; i < KEYS; i++)
             sum += (unsigned long)hash_pick(&sel, &keys[i], &members);
+        rounds++;
+        seconds = now() - start;
+    } while (seconds < 0.05);
     printf("bench: %s %.6g picks/s\n", policy->name, (double)rounds * KEYS / seconds);
     if (sum > rounds * KEYS * (MEMBERS - 1))
         printf("%s gave a member that there is not\n", policy->name);

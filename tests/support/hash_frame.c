@@ -122,6 +122,7 @@ size_t hash_frame_build(const struct hash_flow *flow, unsigned options, uint8_t 
     struct writer w = {out, 0};
     uint16_t ethertype = flow->ethertype;
 
+    memset(out, 0, HASH_FRAME_MAX);
     if (ethertype == 0 && flow->ip_version)
         ethertype = flow->ip_version == 4 ? 0x0800 : 0x86dd;
     put(&w, flow->dmac, 6);
@@ -144,6 +145,7 @@ size_t hash_frame_build_arp(const struct hash_arp *arp, uint8_t out[HASH_FRAME_M
 {
     struct writer w = {out, 0};
 
+    memset(out, 0, HASH_FRAME_MAX);
     put(&w, arp->dmac, 6);
     put(&w, arp->smac, 6);
     put_number(&w, 0x0806, 2);

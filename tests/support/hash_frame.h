@@ -11,8 +11,8 @@ struct hash_key;
 
 enum { HASH_FRAME_MAX = 512 };
 
-/* Writes an Ethernet frame without FCS into `out` and returns its length. `options` bytes of IPv4 options (a multiple of 4, at most 40) or
- * that many of IPv6 hop-by-hop options (a multiple of 8) stand before the transport. */
+/* Writes an Ethernet frame without FCS into `out` and returns its length. `options` bytes of IPv4 options (a multiple
+ * of 4, at most 40) or that many of IPv6 hop-by-hop options (a multiple of 8) stand before the transport. */
 size_t hash_frame_build(const struct hash_flow *flow, unsigned options, uint8_t out[HASH_FRAME_MAX]);
 size_t hash_frame_build_arp(const struct hash_arp *arp, uint8_t out[HASH_FRAME_MAX]);
 

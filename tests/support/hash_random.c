@@ -88,7 +88,8 @@ static void insert(uint8_t *out, size_t *length, size_t offset, const uint8_t *b
     *length += count;
 }
 
-/* Puts the packet at `offset`, of `version`, behind an IPv4 or IPv6 header with protocol `proto`; returns the outer EtherType. */
+/* Puts the packet at `offset`, of `version`, behind an IPv4 or IPv6 header with protocol `proto`; returns the outer
+ * EtherType. */
 static uint16_t wrap(struct hash_random *random, uint8_t *out, size_t *length, size_t offset, uint8_t proto)
 {
     uint8_t header[40] = {0x45};

@@ -1,4 +1,5 @@
-/* Random frames of every kind that the parser of hashes/ knows, from a small set of addresses so that branches meet often.
+/* Random frames of every kind that the parser of hashes/ knows, from a small set of addresses so that branches meet
+ * often.
  */
 #ifndef TESTS_SUPPORT_HASH_RANDOM_H
 #define TESTS_SUPPORT_HASH_RANDOM_H
@@ -20,8 +21,8 @@ void hash_random_bytes(struct hash_random *random, void *out, size_t count);
 /* A flow of any kind that struct hash_flow can express. */
 void hash_random_flow(struct hash_random *random, struct hash_flow *flow);
 
-/* A frame: of a random flow, perhaps with IP options, more tags, inside a tunnel, as an ICMP error that quotes another, cut short, or no more than noise.
- * *tci as for hash_key_from_frame(). Returns the length. */
+/* A frame: of a random flow, perhaps with IP options, more tags, inside a tunnel, as an ICMP error that quotes
+ * another, cut short, or no more than noise. *tci as for hash_key_from_frame(). Returns the length. */
 size_t hash_random_frame(struct hash_random *random, uint8_t out[HASH_FRAME_MAX], int32_t *tci);
 
 #endif

@@ -24,13 +24,14 @@ static bool bad(const char *key, const char *value)
 static bool parse_hex(const char *text, uint8_t *out, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        unsigned byte;
+        char pair[3] = "", *end;
 
         if (*text == ':')
             text++;
-        if (sscanf(text, "%2x", &byte) != 1)
+        snprintf(pair, sizeof pair, "%s", text);
+        out[i] = (uint8_t)strtoul(pair, &end, 16);
+        if (end != pair + 2)
             return false;
-        out[i] = (uint8_t)byte;
         text += 2;
     }
     return *text == 0;
@@ -65,15 +66,16 @@ static bool set_id(struct hash_flow *flow, const char *value)
 
 static bool set_icmp(struct hash_flow *flow, const char *value)
 {
-    unsigned type, code;
-    int id;
+    char *end;
 
-    if (sscanf(value, "%u/%u/%i", &type, &code, &id) != 3)
+    flow->icmp_type = (uint8_t)strtoul(value, &end, 0);
+    if (*end != '/')
         return false;
-    flow->icmp_type = (uint8_t)type;
-    flow->icmp_code = (uint8_t)code;
-    flow->icmp_id = (uint16_t)id;
-    return true;
+    flow->icmp_code = (uint8_t)strtoul(end + 1, &end, 0);
+    if (*end != '/')
+        return false;
+    flow->icmp_id = (uint16_t)strtoul(end + 1, &end, 0);
+    return *end == 0;
 }
 
 static bool read_packet(const char *name, struct words *words);

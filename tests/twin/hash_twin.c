@@ -1,8 +1,9 @@
 /* A slow, obvious second implementation of every rule that has one, against hashes/ on random frames and flows.
  *
- * It shares no code with the library and works differently: fields are fetched from the frame where they are needed, words are kept as arrays of bytes or of
- * bits, remainders are taken by long division over bits, CRCs by dividing polynomials of bits. The order of members after failures is kept as a
- * list of names. HASH_TWIN_SEED=N repeats or varies a run; the seed is printed. */
+ * It shares no code with the library and works differently: fields are fetched from the frame where they are needed,
+ * words are kept as arrays of bytes or of bits, remainders are taken by long division over bits, CRCs by dividing
+ * polynomials of bits. The order of members after failures is kept as a list of names. HASH_TWIN_SEED=N repeats or
+ * varies a run; the seed is printed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -513,7 +514,7 @@ static void twin_rtag7(const struct view *v, const struct hash_key *key, struct 
                                    chosen & 1 ? sip % 65536 : 0,
                                    chosen & 1 ? sip / 65536 : 0};
 
-        for (int i = 0; i < 12; i++) {
+        for (size_t i = 0; i < 12; i++) {
             const unsigned bin = pre ? (bins[i] ^ bins[i] / 8 ^ bins[i] * 4) % 65536 : bins[i];
 
             stream[2 * i] = (uint8_t)(bin % 256);

@@ -64,7 +64,7 @@ static void view_transport(struct view *v, size_t at, unsigned proto)
             v->ah_at = at;
         v->ah = true;
         proto = view_byte(v, at);
-        at += (view_byte(v, at + 1) + 2u) * 4;
+        at += ((size_t)view_byte(v, at + 1) + 2) * 4;
     }
     v->last_proto = proto;
     v->l4_at = at;
@@ -95,7 +95,7 @@ static void view_ip(struct view *v)
         v->later = where % 8192 != 0;
         v->first = !v->later && where / 8192 % 2;
         v->first_proto = view_byte(v, at + 9);
-        view_transport(v, at + view_byte(v, at) % 16 * 4u, v->first_proto);
+        view_transport(v, at + (size_t)(view_byte(v, at) % 16) * 4, v->first_proto);
     } else if (v->type == 0x86dd && view_has(v, at + 40) && view_byte(v, at) / 16 == 6) {
         v->version = 6;
         v->address = 16;
@@ -106,7 +106,7 @@ static void view_ip(struct view *v)
         for (;;) {
             if ((proto == 0 || proto == 43 || proto == 60) && !v->later && view_has(v, at + 2)) {
                 proto = view_byte(v, at);
-                at += (view_byte(v, at + 1) + 1u) * 8;
+                at += ((size_t)view_byte(v, at + 1) + 1) * 8;
             } else if (proto == 44 && !v->later && view_has(v, at + 8)) {
                 proto = view_byte(v, at);
                 v->later = view_two(v, at + 2) / 8 != 0;
@@ -168,7 +168,7 @@ static void view_echo_word(const struct view *v, size_t at, uint8_t word[4])
 /* bond_flow_dissect() for the plain policies. */
 static bool view_plain(const struct view *v, bool icmp, struct view_end *end)
 {
-    const size_t behind = v->l3 + (v->version == 4 ? view_byte(v, v->l3) % 16 * 4u : 40u);
+    const size_t behind = v->l3 + (v->version == 4 ? (size_t)(view_byte(v, v->l3) % 16) * 4 : 40u);
     const bool whole = v->version == 6 || (!v->first && !v->later);
     const unsigned proto = v->first_proto, type = view_byte(v, behind);
     bool error;
@@ -201,11 +201,12 @@ static bool view_plain(const struct view *v, bool icmp, struct view_end *end)
     if (v->version == 6)
         view_port_word(v, view_byte(v, at + 6), at + 40, end->word);
     else if (view_two(v, at + 6) % 16384 == 0)
-        view_port_word(v, view_byte(v, at + 9), at + view_byte(v, at) % 16 * 4u, end->word);
+        view_port_word(v, view_byte(v, at + 9), at + (size_t)(view_byte(v, at) % 16) * 4, end->word);
     return true;
 }
 
-/* The flow dissector, one function that calls itself for each layer. `ip`: type is an IP protocol inside IP version `version`. */
+/* The flow dissector, one function that calls itself for each layer. `ip`: type is an IP protocol inside IP version
+ * `version`. */
 static bool view_layer(const struct view *v, bool arp, bool icmp, unsigned type, bool ip, int version, size_t at,
                        struct view_end *end)
 {
@@ -218,7 +219,7 @@ static bool view_layer(const struct view *v, bool arp, bool icmp, unsigned type,
         memcpy(end->dst, v->frame + at + 16, 4);
         if (view_two(v, at + 6) % 16384 != 0)
             return true;
-        return view_layer(v, arp, icmp, view_byte(v, at + 9), true, 4, at + view_byte(v, at) % 16 * 4u, end);
+        return view_layer(v, arp, icmp, view_byte(v, at + 9), true, 4, at + (size_t)(view_byte(v, at) % 16) * 4, end);
     }
     if (!ip && type == 0x86dd) {
         if (!view_has(v, at + 40))
@@ -235,7 +236,7 @@ static bool view_layer(const struct view *v, bool arp, bool icmp, unsigned type,
         return (arp && (type == 0x0806 || type == 0x8035)) || ((type == 0x8847 || type == 0x8848) && arp);
     if (version == 6 && (type == 0 || type == 43 || type == 60))
         return view_has(v, at + 2) &&
-               view_layer(v, arp, icmp, view_byte(v, at), true, 6, at + (view_byte(v, at + 1) + 1u) * 8, end);
+               view_layer(v, arp, icmp, view_byte(v, at), true, 6, at + ((size_t)view_byte(v, at + 1) + 1) * 8, end);
     if (version == 6 && type == 44)
         return view_has(v, at + 8);
     if (type == 4 || type == 41)

@@ -219,7 +219,7 @@ static void test_inner_packets(void **state)
     assert_int_equal(parse(frame, 42 + 19, HASH_NO_TCI).quoted.ip_version, 0);
 }
 
-/* Every length of many frames: nothing is read past the end, and no field appears that the whole frame does not have. */
+/* Every length of many frames: nothing is read past the end, no field appears that the whole frame does not have. */
 static void test_cut_frames(void **state)
 {
     struct hash_random random = {99};

@@ -1,4 +1,5 @@
-/* From key to member: list order after failures, buckets, ranges, draws, and explanations that cannot drift from what is picked. */
+/* From key to member: list order after failures, buckets, ranges, draws, and explanations that cannot drift from what
+ * is picked. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,7 +68,8 @@ static void test_list_order(void **state)
     }
 }
 
-/* Bonding compacts: losing one member of three moves flows of the survivors; FreeBSD's loadbalance moves only the dead one's. */
+/* Bonding compacts: losing one member of three moves flows of the survivors; FreeBSD's loadbalance moves only the
+ * dead one's. */
 static void test_who_moves(void **state)
 {
     const struct hash_selector compact = selector("xor-src-ip", "-");
@@ -285,7 +287,8 @@ static void test_explanations(void **state)
     assert_explained("esxi-port-id", "-", "@P1 portid=7", 4, "virtual port 7, mod 4 = 3");
 }
 
-/* For every policy and random frames: what is explained is what is picked, and the last number of the text is the place. */
+/* For every policy and random frames: what is explained is what is picked, and the last number of the text is the
+ * place. */
 static void test_explained_is_picked(void **state)
 {
     struct hash_random random = {5};

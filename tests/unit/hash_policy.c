@@ -153,7 +153,8 @@ static void test_every_row(void **state)
     assert_null(hash_policy_at(i + 1));
 }
 
-/* Without a prefix an alias means one policy or, when several vendors say it, the first of the table; two policies of one vendor never share one. */
+/* Without a prefix an alias means one policy or, when several vendors say it, the first of the table; two policies of
+ * one vendor never share one. */
 static void test_aliases_are_unique_per_vendor(void **state)
 {
     const struct hash_policy *a, *b;

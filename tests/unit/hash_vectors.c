@@ -1,5 +1,5 @@
-/* Every published or independently computed link-selection vector, read from tests/vectors/hash-*.tsv. Each is checked at three doors: the key of the flow, the
- * key parsed from a frame of that flow, and the explanation. */
+/* Every published or independently computed link-selection vector, read from tests/vectors/hash-*.tsv. Each is
+ * checked at three doors: the key of the flow, the key parsed from a frame of that flow, and the explanation. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -38,13 +38,16 @@ static void check_link(const struct hash_selector *sel, const struct hash_key *k
 {
     struct hash_members members;
     char text[1024];
+    const char *colon = strchr(word, ':');
     unsigned n, place;
 
-    if (sscanf(word, "bucket:%u", &place) == 1) {
+    assert_non_null(colon);
+    place = (unsigned)strtoul(colon + 1, NULL, 10);
+    if (strncmp(word, "bucket", 6) == 0) {
         assert_int_equal(hash_bucket(sel, hash_value(sel, key)), place);
         return;
     }
-    assert_int_equal(sscanf(word, "%u:%u", &n, &place), 2);
+    n = (unsigned)strtoul(word, NULL, 10);
     hash_members_init(&members, n);
     assert_int_equal(hash_pick(sel, key, &members), place);
     assert_int_equal(hash_reduce(sel, hash_value(sel, key), n), place);
@@ -90,11 +93,13 @@ static void check_vector(const struct vector *v)
 
 static void run_file(void **state)
 {
-    const char *path = *state;
-    FILE *file = fopen(path, "r");
+    char path[64];
+    FILE *file;
     char line[LINE], copy[LINE];
     unsigned count = 0;
 
+    snprintf(path, sizeof path, "tests/vectors/hash-%s.tsv", (const char *)*state);
+    file = fopen(path, "r");
     if (!file)
         fail_msg("%s: cannot be read", path);
     while (fgets(line, sizeof line, file)) {
@@ -103,28 +108,24 @@ static void run_file(void **state)
         if (line[0] == '#')
             continue;
         snprintf(copy, sizeof copy, "%s", line);
-        if (!split(line, &v))
-            fail_msg("%s: not six columns: %s", path, copy);
         print_message("%s", copy); /* shown by ctest only when the test fails */
-        check_vector(&v);
+        if (split(line, &v))
+            check_vector(&v);
+        else
+            fail_msg("%s: not six columns: %s", path, copy);
         count++;
     }
     fclose(file);
     assert_true(count > 5);
 }
 
-#define FILE_TEST(name)                                                                           \
-    {                                                                                             \
-        "hash-" name, run_file, NULL, NULL, (void *)(uintptr_t) "tests/vectors/hash-" name ".tsv" \
-    }
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        FILE_TEST("esxi"),    FILE_TEST("linux"),   FILE_TEST("team"), FILE_TEST("ovs"),
-        FILE_TEST("cisco"),   FILE_TEST("rtag7"),   FILE_TEST("hp"),   FILE_TEST("netapp"),
-        FILE_TEST("illumos"), FILE_TEST("freebsd"), FILE_TEST("rss"),
-    };
+    static char names[][8] = {"esxi", "linux",  "team",    "ovs",     "cisco", "rtag7",
+                              "hp",   "netapp", "illumos", "freebsd", "rss"};
+    struct CMUnitTest tests[sizeof names / sizeof *names] = {{0}};
 
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        tests[i] = (struct CMUnitTest){names[i], run_file, NULL, NULL, names[i]};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

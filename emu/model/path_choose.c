@@ -140,6 +140,14 @@ static void explain_down(const struct path_hop *hop, const struct team_choice *c
         snprintf(why + at, size - at, "%s%d of %d up", at ? ", " : "", hop->n, (int)choice->n_active);
 }
 
+/* After a failure the order of the members depends on who failed and returned when. */
+static bool order_is_history(const struct hash_selector *sel)
+{
+    enum hash_failure rule = hash_failure_rule(sel);
+
+    return rule == HASH_FAIL_APPEND || rule == HASH_FAIL_SWAP_LAST || rule == HASH_FAIL_UNKNOWN;
+}
+
 /* The rule's answer. */
 static void by_rule(const struct path_walk *w, const struct path_cursor *c, const struct topo_iface *from, int team,
                     struct team_choice *choice, struct path_hop *hop)
@@ -158,6 +166,8 @@ static void by_rule(const struct path_walk *w, const struct path_cursor *c, cons
         hop->inputs = weaker(hop->inputs, weaker(inputs_of(w, c, from, reads), choice->teaming->policy_origin));
         if (history)
             hop->inputs = TOPO_DRAWN;
+        else if (hop->n < choice->members.count && order_is_history(sel))
+            hop->inputs = weaker(hop->inputs, TOPO_ASSUMED);
     }
     hop->draw = fold(draw_of(&key, reads), &team, sizeof team);
     if (w->explain)

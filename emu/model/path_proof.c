@@ -16,7 +16,8 @@ enum doubt {
     DOUBT_RULE, /* the arithmetic, or what it reads */
     DOUBT_PORT, /* the client's source port */
     DOUBT_MAC,
-    DOUBT_PORT_ID
+    DOUBT_PORT_ID,
+    DOUBT_PLACE /* where a switch has learned the receiver */
 };
 
 struct proof {
@@ -37,6 +38,12 @@ static const struct proof proofs[] = {
     {TOPO_SWITCH, "hp", DOUBT_RULE, "show trunks load-balance interface {lag} mac {smac} {dmac} ip {src} {dst} {sport} {dport} inbound-port {in}"},
     {TOPO_SWITCH, "procurve", DOUBT_RULE, "show trunks load-balance interface {lag} mac {smac} {dmac} ip {src} {dst} {sport} {dport} inbound-port {in}"},
     {TOPO_SWITCH, "aruba", DOUBT_RULE, "show trunks load-balance interface {lag} mac {smac} {dmac} ip {src} {dst} {sport} {dport} inbound-port {in}"},
+    {TOPO_SWITCH, "cisco-nexus", DOUBT_PLACE, "show mac address-table address {mac.}"},
+    {TOPO_SWITCH, "nexus", DOUBT_PLACE, "show mac address-table address {mac.}"},
+    {TOPO_SWITCH, "cisco", DOUBT_PLACE, "show mac address-table address {mac.}"},
+    {TOPO_SWITCH, "catalyst", DOUBT_PLACE, "show mac address-table address {mac.}"},
+    {TOPO_SWITCH, "arista", DOUBT_PLACE, "show mac address-table address {mac.}"},
+    {TOPO_SWITCH, NULL, DOUBT_PLACE, "look up {mac} in its MAC address table"},
     {TOPO_SWITCH, NULL, DOUBT_RULE, "compare the counters of {lag}'s members while this flow alone is busy"},
     {TOPO_ESXI, NULL, DOUBT_PORT, "esxcli network ip connection list"},
     {TOPO_ESXI, NULL, DOUBT_MAC, "esxcli network ip interface list"},
@@ -83,30 +90,47 @@ struct values {
     bool drawn; /* the client's port */
 };
 
-static void put_mac(char *out, size_t size, const struct topo *t, int iface, int vip)
+/* How devices write a MAC: 0050.5600.0001, 005056-000001, 00:50:56:00:00:01. */
+struct mac_style {
+    int group; /* bytes between separators */
+    char separator;
+};
+static const struct mac_style dots = {2, '.'}, hyphen = {3, '-'}, colons = {1, ':'};
+
+/* The MAC of the sender or of the receiver. */
+static void put_mac(char *out, size_t size, const struct values *v, bool sender, struct mac_style style)
 {
+    bool client = sender == v->write;
+    int iface = client ? v->flow->iface : v->t->vips[v->flow->vip].iface;
     uint8_t mac[6];
     enum topo_origin origin;
+    size_t at = 0;
 
-    team_mac(t, iface, vip, mac, &origin);
-    snprintf(out, size, "%02x%02x%02x-%02x%02x%02x", mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
+    team_mac(v->t, iface, client ? -1 : v->flow->vip, mac, &origin);
+    if (origin != TOPO_GIVEN) { /* made up: no use to the real box */
+        snprintf(out, size, "MAC-of-%s", client ? v->t->ifaces[iface].name : v->t->vips[v->flow->vip].text);
+        return;
+    }
+    for (int i = 0; i < 6 && at + 4 < size; i++) {
+        if (i > 0 && i % style.group == 0)
+            out[at++] = style.separator;
+        at += (size_t)snprintf(out + at, size - at, "%02x", mac[i]);
+    }
 }
 
 static void put_cisco(char *out, size_t size, const struct values *v, const char *src, const char *dst)
 {
-    const struct topo *t = v->t;
-    uint8_t s[6], d[6];
-    enum topo_origin origin;
-    int server = t->vips[v->flow->vip].iface;
+    size_t at;
 
     if (!v->hop->policy || hash_reads(v->hop->policy) & (HASH_READS_SRC_IP | HASH_READS_DST_IP)) {
         snprintf(out, size, "ip %s %s", src, dst);
         return;
     }
-    team_mac(t, v->write ? v->flow->iface : server, v->write ? -1 : v->flow->vip, s, &origin);
-    team_mac(t, v->write ? server : v->flow->iface, v->write ? v->flow->vip : -1, d, &origin);
-    snprintf(out, size, "mac %02x%02x.%02x%02x.%02x%02x %02x%02x.%02x%02x.%02x%02x", s[0], s[1], s[2], s[3], s[4], s[5],
-             d[0], d[1], d[2], d[3], d[4], d[5]);
+    at = (size_t)snprintf(out, size, "mac ");
+    put_mac(out + at, size - at, v, true, dots);
+    at += strlen(out + at);
+    at += (size_t)snprintf(out + at, size - at, " ");
+    put_mac(out + at, size - at, v, false, dots);
 }
 
 /* The value of {name}. */
@@ -146,9 +170,13 @@ static void put(char *out, size_t size, const char *name, size_t n, const struct
     else if (IS("ip|mac"))
         put_cisco(out, size, v, src, dst);
     else if (IS("smac"))
-        put_mac(out, size, t, v->write ? v->flow->iface : vip->iface, v->write ? -1 : v->flow->vip);
+        put_mac(out, size, v, true, hyphen);
     else if (IS("dmac"))
-        put_mac(out, size, t, v->write ? vip->iface : v->flow->iface, v->write ? v->flow->vip : -1);
+        put_mac(out, size, v, false, hyphen);
+    else if (IS("mac."))
+        put_mac(out, size, v, false, dots);
+    else if (IS("mac"))
+        put_mac(out, size, v, false, colons);
     else if (v->drawn && (v->write ? IS("sport") : IS("dport")))
         snprintf(out, size, "PORT");
     else if (IS("sport"))
@@ -201,7 +229,9 @@ static bool doubt_of(const struct topo *t, const struct flow *flow, enum flow_di
         *box = t->ifaces[flow->iface].box;
         return true;
     }
-    if (reads & HASH_READS_PORT_ID)
+    if (!hop->policy)
+        *doubt = DOUBT_PLACE;
+    else if (reads & HASH_READS_PORT_ID)
         *doubt = DOUBT_PORT_ID;
     return hop->status != HASH_EXACT || hop->inputs > TOPO_DERIVED;
 }

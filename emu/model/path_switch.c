@@ -327,7 +327,7 @@ bool path_forward(struct path_walk *w, const struct path_cursor *c, struct path_
     } else if (towards(w, c, &places, &first, &ambiguous)) {
         bool peer = paired(t, c->box, t->ports[far_port(t, first.port)].box);
 
-        ok = take_way(w, c, &first, peer ? PATH_VIA_PEER_LINK : PATH_VIA_ONLY, hop);
+        ok = take_way(w, c, &first, peer ? PATH_VIA_PEER_LINK : several ? PATH_VIA_MAC : PATH_VIA_ONLY, hop);
     } else {
         return path_fail(w, places.n ? PATH_NO_ROUTE : PATH_NO_LINK, "%s has no way to %s in VLAN %u",
                          t->boxes[c->box].name, t->boxes[t->ifaces[leg->to].box].name, (unsigned)c->vlan);

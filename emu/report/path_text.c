@@ -482,7 +482,7 @@ static void print_proofs(const struct walks *both, FILE *out)
     for (int d = 0; d < 2; d++)
         for (size_t g = 0; g < both[d].n; g++)
             for (size_t h = 0; both[d].group[g] == (int)g && h < both[d].paths[g].n_hops; h++) {
-                char command[TEXT];
+                char command[TEXT / 2], line[TEXT];
                 size_t k = 0;
                 int box;
 
@@ -490,12 +490,13 @@ static void print_proofs(const struct walks *both, FILE *out)
                 if (!path_proof(s->t, &s->flows[both[d].first + g], (enum flow_direction)d, &both[d].paths[g].hops[h],
                                 &box, command, sizeof command))
                     continue;
-                while (k < n_seen && strcmp(seen[k], command) != 0)
+                snprintf(line, sizeof line, "on %s: %s", s->t->boxes[box].name, command);
+                while (k < n_seen && strcmp(seen[k], line) != 0)
                     k++;
                 if (k < n_seen || n_seen == sizeof seen / sizeof seen[0])
                     continue;
-                memcpy(seen[n_seen++], command, sizeof command);
-                fprintf(out, " to make hop %u certain, on %s: %s\n", number, s->t->boxes[box].name, command);
+                memcpy(seen[n_seen++], line, sizeof line);
+                fprintf(out, " to make hop %u certain, %s\n", number, line);
             }
 }
 

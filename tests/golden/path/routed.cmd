@@ -1,0 +1,1 @@
+emu path topologies/examples/backup-proxy.yaml --host proxy --links

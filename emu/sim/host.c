@@ -17,7 +17,8 @@
 
 enum {
     ARP_FRAME = 60,
-    ARP_QUEUE = 101, /* trains that wait for an answer; Linux unres_qlen_bytes in full frames */
+    NIC_LIMIT = 2 * 65536, /* two trains of one connection; Linux: two packets, or a millisecond at its rate */
+    ARP_QUEUE = 101,       /* trains that wait for an answer; Linux unres_qlen_bytes in full frames */
 };
 #define ARP_RETRY PS_PER_S
 
@@ -286,15 +287,24 @@ void host_deliver(void *context, int iface, struct train *n, ps_t now)
 
 /* ---- set-up ---- */
 
-static bps_t slowest(const struct topo *t, int team)
+/* The slowest cable, and what may wait in front of it: what is on the cable counts, it is told when a train arrives. */
+static void cables(const struct topo *t, int team, struct sim_iface *o)
 {
-    bps_t rate = 0;
+    o->rate = 0;
+    o->tcp.nic_limit = NIC_LIMIT;
     for (size_t i = 0; i < t->teams[team].n_ports; i++) {
-        int link = t->ports[t->teams[team].ports[i]].link;
-        if (link >= 0 && (!rate || t->links[link].rate < rate))
-            rate = t->links[link].rate;
+        int l = t->ports[t->teams[team].ports[i]].link;
+        if (l < 0)
+            continue;
+        const struct topo_link *link = &t->links[l];
+        uint64_t limit = NIC_LIMIT + 2 * (link->rate / 8 / 1000000) * (uint64_t)(link->delay / PS_PER_US);
+        if (limit > o->tcp.nic_limit)
+            o->tcp.nic_limit = limit;
+        if (!o->rate || link->rate < o->rate)
+            o->rate = link->rate;
     }
-    return rate ? rate : UINT64_C(1000000000);
+    if (!o->rate)
+        o->rate = UINT64_C(1000000000);
 }
 
 bool host_init(struct sim *s)
@@ -316,12 +326,12 @@ bool host_init(struct sim *s)
             if (t->vips[v].iface == (int)k)
                 topo_addr_print(name, sizeof(name), &t->vips[v].addr, false);
         o->jitter = random_stream(s->options->seed, name);
-        o->rate = slowest(t, i->team);
         o->rules = t->nodes[t->boxes[i->box].node].kind == TOPO_ESXI ? &esxi_rules : &linux_rules;
         o->tcp = (struct tcp_config){.mtu = i->mtu,
                                      .timestamps = stack->timestamps,
                                      .send_buffer = stack->send_buffer,
                                      .receive_buffer = stack->receive_buffer};
+        cables(t, i->team, o);
         if (!congestion_find(stack->congestion ? stack->congestion : "cubic", &o->tcp.congestion))
             return false;
     }

@@ -24,6 +24,10 @@ void measure_tap(void *context, int linkdir, const struct train *n, ps_t start)
                 l->bulk_bytes += n->u.tcp.length;
         }
     }
+    if (n->kind == TRAIN_DATA && s->first_hop[linkdir] && n->u.tcp.length) {
+        struct sim_conn *c = n->flow->owner;
+        tcp_sent(&c->end[n->flow == &c->flow[SIM_TO_CLIENT]], n->u.tcp.length, eventq_now(s->queue));
+    }
     if (s->options->tap)
         s->options->tap(s->options->context, linkdir, n, start);
 }
@@ -32,13 +36,20 @@ bool measure_init(struct sim *s)
 {
     s->slice_busy = calloc(s->result->n_links + 1, sizeof(*s->slice_busy));
     s->counts = calloc(s->result->n_phases * s->result->n_links + 1, sizeof(*s->counts));
-    return s->slice_busy && s->counts;
+    s->first_hop = calloc(s->result->n_links + 1, sizeof(*s->first_hop));
+    for (size_t d = 0; s->first_hop && d < s->result->n_links; d++) {
+        const struct topo *t = s->topo;
+        enum topo_kind kind = t->nodes[t->boxes[t->ports[topo_linkdir_from(t, (int)d)].box].node].kind;
+        s->first_hop[d] = kind == TOPO_ESXI || kind == TOPO_LINUX || kind == TOPO_NAS;
+    }
+    return s->slice_busy && s->counts && s->first_hop;
 }
 
 void measure_free(struct sim *s)
 {
     free(s->slice_busy);
     free(s->counts);
+    free(s->first_hop);
 }
 
 void measure_slice(struct sim *s, ps_t now)

@@ -168,6 +168,7 @@ struct sim {
     ps_t ended;                /* last operation's end */
     ps_t *slice_busy;          /* per link direction, at the start of the slice */
     size_t slices;             /* done */
+    bool *first_hop;           /* per link direction: leaves a host or controller */
     struct link_count *counts; /* per phase, then per link direction */
     int phase;                 /* where the last train was counted, -1: in none */
     uint64_t operations;       /* ended, whole run */

@@ -123,6 +123,10 @@ static void handshake_timeout(struct tcp *t, ps_t now)
 static void timer_fired(struct event *e, ps_t now)
 {
     struct tcp *t = CONTAINER(e, struct tcp, timer);
+    if (t->throttled && t->in_nic <= t->config->nic_limit / 2) {
+        t->throttled = false;
+        tcp_output(t, now);
+    }
     if (t->delack_at <= now)
         tcp_send_ack(t, now);
     if (t->state == TCP_SYN_SENT || t->state == TCP_SYN_RECEIVED) {
@@ -173,7 +177,8 @@ static void start(struct tcp *t, uint64_t iss)
     t->in = t->acked = 0;
     t->recent = 0;
     t->want = UINT64_MAX;
-    t->limited = t->cut = false;
+    t->limited = t->cut = t->throttled = false;
+    t->in_nic = 0;
     t->srtt = t->rttvar = 0;
     t->rto = TCP_RTO_FIRST;
     t->min_rtt = PS_NEVER;

@@ -49,6 +49,9 @@ struct tcp_config {
     bool timestamps;
     enum congestion_kind congestion;
     uint64_t send_buffer, receive_buffer; /* bytes */
+    /* Bytes of one connection that may wait in the queue of the interface's own NIC; the rest stays in the socket (Linux: TCP
+     * small queues). UINT64_MAX: the user does not call tcp_sent(). */
+    uint64_t nic_limit;
 };
 
 enum tcp_state { TCP_CLOSED, TCP_LISTEN, TCP_SYN_SENT, TCP_SYN_RECEIVED, TCP_ESTABLISHED };
@@ -72,6 +75,8 @@ struct tcp {
     bool timestamps;                             /* both ends have them */
     bool cut;                                    /* the next new chunk must not join the last one */
     bool limited;                                /* cwnd held the last transmission back */
+    bool throttled;                              /* the NIC's queue did; it goes on with tcp_sent() */
+    uint64_t in_nic;                             /* bytes in that queue */
     uint64_t recover;                            /* recovery or loss ends here */
     uint64_t prr_delivered, prr_out, prr_flight; /* RFC 6937 */
     uint64_t tlp_end;                            /* a probe is out and ends here; 0: none */
@@ -113,6 +118,9 @@ void tcp_close(struct tcp *t);
 void tcp_write(struct tcp *t, uint64_t bytes, ps_t now);
 /* A train for this end; ownership passes. Called when its head is in. */
 void tcp_deliver(struct tcp *t, struct train *train, ps_t now);
+
+/* So many bytes that this end had sent have left its NIC. May be called while a train is being moved: sends nothing itself. */
+void tcp_sent(struct tcp *t, uint64_t bytes, ps_t now);
 
 /* The answer to a train for which there is no connection: a reset, or NULL for a reset itself. The train stays the
  * caller's. */

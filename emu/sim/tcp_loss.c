@@ -253,6 +253,8 @@ void tcp_retransmission_timeout(struct tcp *t, ps_t now)
 {
     t->timeouts++;
     t->backoff++;
+    t->in_nic = 0; /* if something is still there, it will be gone from there unseen: the link went down */
+    t->throttled = false;
     t->rto = 2 * t->rto < TCP_RTO_MAX ? 2 * t->rto : TCP_RTO_MAX;
     if (t->phase == TCP_LOSS)
         t->cc.cwnd = t->mss;

@@ -116,6 +116,7 @@ static void send_segments(struct tcp *t, uint64_t from, uint64_t length, ps_t no
         flags |= TRAIN_PSH;
     if (t->phase == TCP_RECOVERY)
         t->prr_out += length;
+    t->in_nic += length;
     transmit(t, from, length, flags, now);
 }
 
@@ -134,6 +135,10 @@ static bool send_lost(struct tcp *t, uint32_t mss, uint64_t limit, ps_t now)
     for (struct tcp_chunk *c = t->first; c && t->lost; c = c->next) {
         if (!(c->marks & TCP_LOST))
             continue;
+        if (t->in_nic >= t->config->nic_limit) {
+            t->throttled = true;
+            break;
+        }
         uint64_t flight = tcp_flight(t), room = t->cc.cwnd > flight ? t->cc.cwnd - flight : 0;
         uint64_t length = least(least(c->to - c->from, limit), room);
         if (length < c->to - c->from)
@@ -160,6 +165,10 @@ static bool send_new(struct tcp *t, uint32_t mss, uint64_t limit, ps_t now)
     bool sent = false;
     t->limited = false;
     while (t->nxt < t->end) {
+        if (t->in_nic >= t->config->nic_limit) {
+            t->throttled = true;
+            break;
+        }
         uint64_t flight = tcp_flight(t), available = t->end - t->nxt;
         uint64_t room = t->cc.cwnd > flight ? t->cc.cwnd - flight : 0;
         uint64_t usable = window > t->nxt ? window - t->nxt : 0;
@@ -219,4 +228,11 @@ void tcp_send_probe(struct tcp *t, ps_t now)
         send_segments(t, c->from, c->to - c->from, now);
     }
     t->tlp_end = t->nxt;
+}
+
+void tcp_sent(struct tcp *t, uint64_t bytes, ps_t now)
+{
+    t->in_nic -= least(bytes, t->in_nic);
+    if (t->throttled && t->in_nic <= t->config->nic_limit / 2)
+        eventq_set(t->world->queue, &t->timer, now);
 }

@@ -22,6 +22,7 @@ struct pair {
     uint64_t want;       /* bytes of end 0's stream that make `arrived` */
     ps_t arrived;
     int connected, resets, timed_out;
+    uint64_t most; /* bytes in the NIC's queue */
     uint64_t acks; /* trains without data from end 1 */
 };
 
@@ -61,8 +62,8 @@ static void pair_init(struct pair *p, bool frames, uint32_t mtu, bps_t rate, ps_
     memset(p, 0, sizeof(*p));
     p->queue = eventq_new();
     p->trains = train_pool_new();
-    p->config =
-        (struct tcp_config){.mtu = mtu, .timestamps = true, .send_buffer = 264 << 10, .receive_buffer = 256 << 10};
+    p->config = (struct tcp_config){
+        .mtu = mtu, .timestamps = true, .send_buffer = 264 << 10, .receive_buffer = 256 << 10, .nic_limit = UINT64_MAX};
     p->world = (struct tcp_world){.queue = p->queue,
                                   .trains = p->trains,
                                   .frames = frames,
@@ -157,6 +158,35 @@ static void window_limits(void **state)
             assert_true(rounds > windows && rounds < windows * 1.08);
             pair_free(&p);
         }
+}
+
+static void out_0_reporting(void *context, struct train *n, ps_t now)
+{
+    struct pair *p = context;
+    uint64_t length = n->u.tcp.length;
+    p->most = p->end[0].in_nic > p->most ? p->end[0].in_nic : p->most;
+    if (length)
+        tcp_sent(&p->end[0], length, now);
+    to_end(p, 1, n, now);
+}
+
+static void nic_queue_is_kept_short(void **state)
+{
+    (void)state;
+    for (int frames = 0; frames < 2; frames++) {
+        struct pair p;
+        pair_init(&p, frames, 1500, 1000000000, 5 * PS_PER_US, 0);
+        p.config.send_buffer = p.config.receive_buffer = 4 << 20;
+        p.config.nic_limit = 128 << 10;
+        p.wire[0].out = out_0_reporting;
+        uint64_t bytes = 50 << 20;
+        ps_t at = transfer(&p, bytes, 10 * PS_PER_S);
+        double goodput = (double)bytes * 8 / ((double)at / 1e12) / 1e9;
+        assert_true(goodput > 0.998 * 0.94148);
+        assert_true(p.most < (128 << 10) + (64 << 10));
+        assert_true(p.end[0].srtt < 3 * PS_PER_MS); /* 4 MiB would be 34 ms */
+        pair_free(&p);
+    }
 }
 
 static void acknowledgements_are_coalesced(void **state)
@@ -394,6 +424,7 @@ int main(void)
         cmocka_unit_test(handshake),
         cmocka_unit_test(idle_link_goodput),
         cmocka_unit_test(window_limits),
+        cmocka_unit_test(nic_queue_is_kept_short),
         cmocka_unit_test(acknowledgements_are_coalesced),
         cmocka_unit_test(one_loss),
         cmocka_unit_test(burst_loss),

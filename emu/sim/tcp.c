@@ -123,9 +123,9 @@ static void handshake_timeout(struct tcp *t, ps_t now)
 static void timer_fired(struct event *e, ps_t now)
 {
     struct tcp *t = CONTAINER(e, struct tcp, timer);
-    if (t->throttled && t->in_nic <= t->config->nic_limit / 2) {
+    if (t->throttled) {
         t->throttled = false;
-        tcp_output(t, now);
+        tcp_output(t, now); /* or throttles again */
     }
     if (t->delack_at <= now)
         tcp_send_ack(t, now);

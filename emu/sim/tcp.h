@@ -3,9 +3,9 @@
  * The bytes are not there: a stream is a range of 64-bit offsets. What they mean is known to the user on top (rpc), who
  * keeps the ends of his messages and asks to be called when the stream has come in as far as the next one.
  *
- * The same code runs at both details. With `frames` every train is one frame and acknowledgements go out for every second
- * segment; without, the sender makes trains of up to 64 KiB as segmentation offload does and the receiver acknowledges a
- * train at once as receive offload does.
+ * The same code runs at both details. The sender makes trains of up to 64 KiB as segmentation offload does. With `frames`
+ * they leave as one train per frame, and every second segment is acknowledged; without, the receiver acknowledges a train
+ * at once, as receive offload does.
  *
  * Not modelled: closing (mounts last), urgent data, window scaling below a byte, D-SACK, F-RTO, ECN.
  */

@@ -1,7 +1,9 @@
 /* What to send: retransmissions first, then new data, as far as the windows go.
  *
- * A train is at most 64 KiB and at most a quarter of the window; as Linux does, a smaller one is held back while more data
- * and more acknowledgements are on their way, or every acknowledgement would cut the next train a little shorter. */
+ * A host hands trains to its NIC at either detail, as segmentation offload does; with `frames` the NIC cuts them up at once.
+ * So both details send the same bytes at the same moments. A train is at most 64 KiB and at most a quarter of the window;
+ * as Linux does, a smaller one is held back while more data and more acknowledgements are on their way, or every
+ * acknowledgement would cut the next train a little shorter. */
 #include "emu/sim/tcp_internal.h"
 
 enum {
@@ -109,25 +111,26 @@ static void sent_new(struct tcp *t, uint64_t from, uint64_t to, ps_t now)
     t->cut = false;
 }
 
-static void send_segments(struct tcp *t, uint64_t from, uint64_t length, ps_t now)
+static void send_segments(struct tcp *t, uint64_t from, uint64_t length, uint32_t mss, ps_t now)
 {
-    uint8_t flags = TRAIN_ACK;
-    if (from + length == t->end)
-        flags |= TRAIN_PSH;
+    uint64_t part = t->world->frames ? mss : length;
     if (t->phase == TCP_RECOVERY)
         t->prr_out += length;
     t->in_nic += length;
-    transmit(t, from, length, flags, now);
+    for (uint64_t to = from + length; from < to; from += part) {
+        part = least(part, to - from);
+        transmit(t, from, part, from + part == t->end ? TRAIN_ACK | TRAIN_PSH : TRAIN_ACK, now);
+    }
 }
 
 static uint64_t train_limit(const struct tcp *t, uint32_t mss)
 {
-    if (t->world->frames)
-        return mss;
     uint64_t window = least(t->cc.cwnd, least(t->right - t->una, t->config->send_buffer));
     uint64_t segments = least(TCP_TRAIN_MAX, window / TCP_TRAIN_SHARE) / mss;
     return segments < 2 ? 2 * (uint64_t)mss : segments * mss;
 }
+
+static bool nic_full(const struct tcp *t) { return t->in_nic > t->config->nic_limit - TCP_TRAIN_MAX; }
 
 static bool send_lost(struct tcp *t, uint32_t mss, uint64_t limit, ps_t now)
 {
@@ -135,7 +138,7 @@ static bool send_lost(struct tcp *t, uint32_t mss, uint64_t limit, ps_t now)
     for (struct tcp_chunk *c = t->first; c && t->lost; c = c->next) {
         if (!(c->marks & TCP_LOST))
             continue;
-        if (t->in_nic >= t->config->nic_limit) {
+        if (nic_full(t)) {
             t->throttled = true;
             break;
         }
@@ -153,7 +156,7 @@ static bool send_lost(struct tcp *t, uint32_t mss, uint64_t limit, ps_t now)
         t->lost -= length;
         t->cut = true;
         t->retransmitted += (length + mss - 1) / mss;
-        send_segments(t, c->from, length, now);
+        send_segments(t, c->from, length, mss, now);
         sent = true;
     }
     return sent;
@@ -165,7 +168,7 @@ static bool send_new(struct tcp *t, uint32_t mss, uint64_t limit, ps_t now)
     bool sent = false;
     t->limited = false;
     while (t->nxt < t->end) {
-        if (t->in_nic >= t->config->nic_limit) {
+        if (nic_full(t)) {
             t->throttled = true;
             break;
         }
@@ -175,15 +178,14 @@ static bool send_new(struct tcp *t, uint32_t mss, uint64_t limit, ps_t now)
         uint64_t length = least(least(available, limit), least(room, usable));
         if (length < available)
             length -= length % mss;
-        bool hold = length < limit && length < available && !t->world->frames && t->phase == TCP_OPEN &&
-                    flight >= 2 * (uint64_t)mss;
+        bool hold = length < limit && length < available && t->phase == TCP_OPEN && flight >= 2 * (uint64_t)mss;
         if (length == 0 || hold) {
             t->limited = room <= usable;
             break;
         }
         sent_new(t, t->nxt, t->nxt + length, now);
         t->nxt += length;
-        send_segments(t, t->nxt - length, length, now);
+        send_segments(t, t->nxt - length, length, mss, now);
         sent = true;
     }
     return sent;
@@ -214,7 +216,7 @@ void tcp_send_probe(struct tcp *t, ps_t now)
     if (length) {
         sent_new(t, t->nxt, t->nxt + length, now);
         t->nxt += length;
-        send_segments(t, t->nxt - length, length, now);
+        send_segments(t, t->nxt - length, length, mss, now);
     } else {
         struct tcp_chunk *c = t->last;
         if (c->to - c->from > mss)
@@ -225,7 +227,7 @@ void tcp_send_probe(struct tcp *t, ps_t now)
         c->sent = now;
         t->cut = true;
         t->retransmitted++;
-        send_segments(t, c->from, c->to - c->from, now);
+        send_segments(t, c->from, c->to - c->from, mss, now);
     }
     t->tlp_end = t->nxt;
 }
@@ -233,6 +235,6 @@ void tcp_send_probe(struct tcp *t, ps_t now)
 void tcp_sent(struct tcp *t, uint64_t bytes, ps_t now)
 {
     t->in_nic -= least(bytes, t->in_nic);
-    if (t->throttled && t->in_nic <= t->config->nic_limit / 2)
+    if (t->throttled && !nic_full(t))
         eventq_set(t->world->queue, &t->timer, now);
 }

@@ -39,7 +39,8 @@ static struct hash_word value(const struct hash_selector *sel, const struct hash
         .source = "Cisco community ta-p/3130447 (masks, ratios); CCNP SWITCH training texts (3-bit xor)",   \
         .caveat = "the 3-bit xor is training material; larger Catalysts mix more bits, unpublished",        \
         .reads = (fields), .status = HASH_APPROXIMATE, .reduction = HASH_REDUCE_BUCKETS8,                   \
-        .failure = HASH_FAIL_COMPACT, HASH_PARAMS(params), .variant = (fields), .value = value,             \
+        .failure = HASH_FAIL_COMPACT, .failure_assumed = true, HASH_PARAMS(params), .variant = (fields),    \
+        .value = value,                                                                                     \
     }
 
 static const struct hash_policy policies[] = {

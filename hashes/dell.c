@@ -51,8 +51,8 @@ static uint32_t enhanced_reads(const struct hash_selector *sel)
         .rule = "stand-in: xor of the fields' low 3 bits is a bucket, buckets are dealt to the links in turn",   \
         .source = "Dell N3200-ON guide 6.8.0, N3000 guide, PowerConnect 7000 CLI reference (fields)",            \
         .caveat = "Dell documents the fields, not the bits", .reads = (fields), .status = HASH_APPROXIMATE,      \
-        .reduction = HASH_REDUCE_BUCKETS8, .failure = HASH_FAIL_COMPACT, HASH_PARAMS(bucket_params),             \
-        .variant = (fields), .value = buckets,                                                                   \
+        .reduction = HASH_REDUCE_BUCKETS8, .failure = HASH_FAIL_COMPACT, .failure_assumed = true,                \
+        HASH_PARAMS(bucket_params), .variant = (fields), .value = buckets,                                       \
     }
 
 static const struct hash_policy policies[] = {
@@ -75,6 +75,7 @@ static const struct hash_policy policies[] = {
         .status = HASH_APPROXIMATE,
         .reduction = HASH_REDUCE_RTAG7,
         .failure = HASH_FAIL_COMPACT,
+        .failure_assumed = true,
         HASH_PARAMS(enhanced_params),
         .value = enhanced,
         .reads_now = enhanced_reads,

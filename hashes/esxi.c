@@ -131,14 +131,14 @@ static unsigned explicit_choose(const struct hash_selector *sel, const struct ha
     return members->usable ? members->order[0] : members->active;
 }
 
-#define LACP_ROW(canonical, names, fields, text)                                                                     \
-    {                                                                                                                \
-        .name = "esxi-lacp-" canonical, .aliases = names, .prefix = "esxi", .vendor = "VMware",                      \
-        .summary = "vDS LACP: " text, .rule = "stand-in: xor of the fields folded to 32 bits, mod n",                \
-        .source = "vSphere Web Services API 8.0, LacpLoadBalanceAlgorithm",                                          \
-        .caveat = "VMware documents the fields, not how they become an index", .reads = (fields),                    \
-        .status = HASH_APPROXIMATE, .reduction = HASH_REDUCE_MOD, .failure = HASH_FAIL_COMPACT, .variant = (fields), \
-        .value = lacp,                                                                                               \
+#define LACP_ROW(canonical, names, fields, text)                                                      \
+    {                                                                                                 \
+        .name = "esxi-lacp-" canonical, .aliases = names, .prefix = "esxi", .vendor = "VMware",       \
+        .summary = "vDS LACP: " text, .rule = "stand-in: xor of the fields folded to 32 bits, mod n", \
+        .source = "vSphere Web Services API 8.0, LacpLoadBalanceAlgorithm",                           \
+        .caveat = "VMware documents the fields, not how they become an index", .reads = (fields),     \
+        .status = HASH_APPROXIMATE, .reduction = HASH_REDUCE_MOD, .failure = HASH_FAIL_COMPACT,       \
+        .failure_assumed = true, .variant = (fields), .value = lacp,                                  \
     }
 /* Also under the name that the API gives it. */
 #define LACP(canonical, api, fields, text) \
@@ -159,6 +159,7 @@ static const struct hash_policy policies[] = {
         .status = HASH_APPROXIMATE,
         .reduction = HASH_REDUCE_MOD,
         .failure = HASH_FAIL_COMPACT,
+        .failure_assumed = true,
         .value = port_id,
     },
     {
@@ -174,6 +175,7 @@ static const struct hash_policy policies[] = {
         .status = HASH_APPROXIMATE,
         .reduction = HASH_REDUCE_MOD,
         .failure = HASH_FAIL_COMPACT,
+        .failure_assumed = true,
         HASH_PARAMS(mac_hash_params),
         .value = mac_hash,
     },
@@ -185,10 +187,12 @@ static const struct hash_policy policies[] = {
         .summary = "source and destination IPv4 address; needs a static LAG on the switch",
         .rule = "(source xor destination) mod n, over whole addresses or last octets",
         .source = "VMware KB 1007371; vSphere 6.0-7.0 Networking, Route Based on IP Hash",
+        .caveat = "exact where both published readings agree (1, 2, 4, 8 uplinks, or one /24); IPv6 unknown",
         .reads = HASH_READS_IPS,
         .status = HASH_EXACT,
         .reduction = HASH_REDUCE_MOD,
         .failure = HASH_FAIL_COMPACT,
+        .failure_assumed = true,
         HASH_PARAMS(ip_hash_params),
         .value = ip_hash,
         .shortcut = ip_hash_shortcut,
@@ -223,6 +227,7 @@ static const struct hash_policy policies[] = {
         .status = HASH_APPROXIMATE,
         .reduction = HASH_REDUCE_MOD,
         .failure = HASH_FAIL_COMPACT,
+        .failure_assumed = true,
         .value = port_id,
     },
     LACP("src-mac", "srcMac", HASH_READS_SRC_MAC, "source MAC"),

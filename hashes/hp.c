@@ -50,13 +50,13 @@ static struct hash_label at9000_label(const struct hash_selector *sel, const str
     return ipv4_label(sel, key, n);
 }
 
-#define HP_BL(what, fields, text)                                                                                   \
-    {                                                                                                               \
-        .name = "hp-bl-" what, .prefix = "hp", .vendor = "HP", .summary = "BL e-Class interconnect: " text,         \
-        .rule = "low 3 bits of the last MAC byte (xor of both), mod n",                                             \
-        .source = "HP BL e-Class C-GbE Interconnect Switch user guide, appendix G", .reads = (fields),              \
-        .status = HASH_EXACT, .reduction = HASH_REDUCE_LOW3_MOD, .failure = HASH_FAIL_COMPACT, .variant = (fields), \
-        .value = low3,                                                                                              \
+#define HP_BL(what, fields, text)                                                                           \
+    {                                                                                                       \
+        .name = "hp-bl-" what, .prefix = "hp", .vendor = "HP", .summary = "BL e-Class interconnect: " text, \
+        .rule = "low 3 bits of the last MAC byte (xor of both), mod n",                                     \
+        .source = "HP BL e-Class C-GbE Interconnect Switch user guide, appendix G", .reads = (fields),      \
+        .status = HASH_EXACT, .reduction = HASH_REDUCE_LOW3_MOD, .failure = HASH_FAIL_COMPACT,              \
+        .failure_assumed = true, .variant = (fields), .value = low3,                                        \
     }
 
 #define GBE2C(what, fields, text)                                                                                 \
@@ -66,17 +66,17 @@ static struct hash_label at9000_label(const struct hash_selector *sel, const str
         .rule = "low 3 bits of source xor of destination, mod n; frames that are not IP by their MACs",           \
         .source = "HP GbE2c BLADE OS 5.1 application guide p. 68; HP 1:10Gb BL-c application guide p. 37",        \
         .reads = (fields), .status = HASH_EXACT, .reduction = HASH_REDUCE_LOW3_MOD, .failure = HASH_FAIL_COMPACT, \
-        .variant = (fields), .value = low3, .label = ipv4_label,                                                  \
+        .failure_assumed = true, .variant = (fields), .value = low3, .label = ipv4_label,                         \
     }
 
-#define AT9000(what, fields, text)                                                                          \
-    {                                                                                                       \
-        .name = "at9000-" what, .aliases = HASH_NAMES("allied-telesis-" what), .prefix = "at9000",          \
-        .vendor = "Allied Telesis", .summary = "AT-9000 static port trunk: " text,                          \
-        .rule = "low 3 bits (xor of both) are looked up in a value-to-port map",                            \
-        .source = "Allied Telesis AT-9000 CLI guide p. 517, AT-9000/28POE guide p. 545", .reads = (fields), \
-        .status = HASH_EXACT, .reduction = HASH_REDUCE_BUCKETS8, .failure = HASH_FAIL_COMPACT,              \
-        HASH_PARAMS(map_params), .variant = (fields), .value = low3, .label = at9000_label,                 \
+#define AT9000(what, fields, text)                                                                                   \
+    {                                                                                                                \
+        .name = "at9000-" what, .aliases = HASH_NAMES("allied-telesis-" what), .prefix = "at9000",                   \
+        .vendor = "Allied Telesis", .summary = "AT-9000 static port trunk: " text,                                   \
+        .rule = "low 3 bits (xor of both) are looked up in a value-to-port map",                                     \
+        .source = "Allied Telesis AT-9000 CLI guide p. 517, AT-9000/28POE guide p. 545", .reads = (fields),          \
+        .status = HASH_EXACT, .reduction = HASH_REDUCE_BUCKETS8, .failure = HASH_FAIL_COMPACT,                       \
+        .failure_assumed = true, HASH_PARAMS(map_params), .variant = (fields), .value = low3, .label = at9000_label, \
     }
 
 static const struct hash_policy policies[] = {
@@ -103,6 +103,7 @@ static const struct hash_policy policies[] = {
         .status = HASH_EXACT,
         .reduction = HASH_REDUCE_LOW6_MOD,
         .failure = HASH_FAIL_COMPACT,
+        .failure_assumed = true,
         .value = alteon,
         .label = ipv4_label,
     },

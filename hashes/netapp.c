@@ -108,6 +108,7 @@ static const struct hash_policy policies[] = {
         .status = HASH_REVERSE_ENGINEERED,
         .reduction = HASH_REDUCE_SIGNED_MOD,
         .failure = HASH_FAIL_COMPACT,
+        .failure_assumed = true,
         HASH_PARAMS(superfast_params),
         .value = superfast,
     },

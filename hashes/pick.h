@@ -1,9 +1,8 @@
-/* From a key to a member: three separate things.
+/* From a key to a member: three separate things, and all three belong to the policy.
  *
- *   hash       hash_value()   key -> number             belongs to the policy
- *   reduction  hash_reduce()  number -> place in a list belongs to the policy
- *   members    hash_pick()    place -> member           the list's order after failures belongs to
- * the policy as well
+ *   hash       hash_value()   key -> number
+ *   reduction  hash_reduce()  number -> place in a list
+ *   members    hash_pick()    place -> member; failures change the list's order
  *
  * hash_pick() is the three in a row. hash_explain() runs the same code and writes each step down.
  */
@@ -65,10 +64,8 @@ int hash_bucket(const struct hash_selector *sel, struct hash_word value);
  * where the policy does so (Open vSwitch); changes nothing else. */
 int hash_pick(const struct hash_selector *sel, const struct hash_key *key, struct hash_members *members);
 
-/* As hash_pick(), and writes every step into `out` ("0x0A0A050B xor 0x0A0A0565 = 0x0000006E, mod 4
- * = 2"): steps are separated by
- * ", ", no step contains one. Always terminated; cut at `size`. Works on a copy of the members:
- * binds nothing. */
+/* As hash_pick(), and writes every step into `out`: "0x0A0A050B xor 0x0A0A0565 = 0x0000006E, mod 4 = 2". Steps are
+ * separated by ", " and contain none. Always terminated; cut at `size`. Works on a copy of the members: binds nothing. */
 int hash_explain(const struct hash_selector *sel, const struct hash_key *key, const struct hash_members *members,
                  char *out, size_t size);
 

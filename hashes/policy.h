@@ -126,6 +126,7 @@ struct hash_policy {
     enum hash_status status;
     enum hash_reduction reduction;
     enum hash_failure failure;
+    bool failure_assumed; /* no document says what happens to the list: the usual is taken */
     const struct hash_param *params;
     unsigned param_count;
 

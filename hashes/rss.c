@@ -89,6 +89,7 @@ static const struct hash_policy policies[] = {
         .status = HASH_EXACT,
         .reduction = HASH_REDUCE_INDIRECTION,
         .failure = HASH_FAIL_COMPACT,
+        .failure_assumed = true,
         HASH_PARAMS(params),
         .value = value,
         .reads_now = reads_now,

@@ -31,7 +31,7 @@ static uint32_t chosen_reads(const struct hash_selector *sel) { return hash_fiel
 #define COMMON                                                                                                       \
     .prefix = "xor", .vendor = "generic", .source = "none: a stand-in for switches that document only their fields", \
     .caveat = "a stand-in: the fields are known, the arithmetic is assumed", .status = HASH_APPROXIMATE,             \
-    .reduction = HASH_REDUCE_MOD, .failure = HASH_FAIL_COMPACT
+    .reduction = HASH_REDUCE_MOD, .failure = HASH_FAIL_COMPACT, .failure_assumed = true
 
 #define XOR(what, fields, text, ...)                                                                           \
     {                                                                                                          \

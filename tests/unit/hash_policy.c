@@ -264,6 +264,33 @@ static void test_reads(void **state)
     assert_string_equal(hash_field_name(HASH_READS_FLOW_LABEL), "flow-label");
 }
 
+/* The page for users names every policy and every parameter. */
+static void test_documented(void **state)
+{
+    static char page[65536];
+    FILE *file = fopen("docs/hashes.md", "r");
+    const struct hash_policy *policy;
+    char name[80];
+    size_t length;
+
+    (void)state;
+    assert_non_null(file);
+    length = fread(page, 1, sizeof page - 1, file);
+    fclose(file);
+    assert_true(length > 0 && length < sizeof page - 1);
+    page[length] = 0;
+    for (unsigned i = 0; (policy = hash_policy_at(i)); i++) {
+        snprintf(name, sizeof name, "`%s`", policy->name);
+        if (!strstr(page, name) && strncmp(policy->name, "dell-mode-", 10) != 0)
+            fail_msg("docs/hashes.md does not name %s", policy->name);
+        for (unsigned p = 0; p < policy->param_count; p++) {
+            snprintf(name, sizeof name, "`%s", policy->params[p].name);
+            if (!strstr(page, name))
+                fail_msg("docs/hashes.md does not name %s of %s", policy->params[p].name, policy->name);
+        }
+    }
+}
+
 static enum hash_status status_of(const char *policy, const char *params, const char *flow, unsigned n)
 {
     struct hash_selector sel;
@@ -353,6 +380,7 @@ int main(void)
         cmocka_unit_test(test_bad_parameters_are_refused),
         cmocka_unit_test(test_selector_text),
         cmocka_unit_test(test_reads),
+        cmocka_unit_test(test_documented),
         cmocka_unit_test(test_labels),
         cmocka_unit_test(test_kernel_generations),
     };

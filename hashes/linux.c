@@ -52,7 +52,7 @@ static const struct hash_param layer_params[] = {GEN_PARAM(all_gens), ICMP_PARAM
 static const struct hash_param encap_params[] = {GEN_PARAM(encap_gens), ICMP_PARAM};
 static const struct hash_param srcmac_params[] = {GEN_PARAM(srcmac_gens)};
 static const struct hash_param tlb_params[] = {
-    GEN_PARAM(all_gens),
+    GEN_PARAM(encap_gens),
     ICMP_PARAM,
     {.name = "xmit",
      .kind = HASH_PARAM_CHOICE,

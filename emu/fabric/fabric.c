@@ -1,7 +1,9 @@
-#include "emu/fabric/fabric_internal.h"
+#include "emu/fabric/fabric.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "emu/fabric/fabric_internal.h"
 
 void fabric_retag(struct train *t, uint16_t tag)
 {

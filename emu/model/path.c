@@ -160,7 +160,7 @@ static void step(struct path_walk *w, const struct branches *now, struct branche
             continue;
         for (int k = 0; k < its.n; k++) {
             double share = now->b[i].share * its.share[k];
-            struct path_cursor to;
+            struct path_cursor to = {0};
 
             if (share <= 0)
                 continue;

@@ -56,15 +56,15 @@ static int hop_link(const struct path_hop *h) { return h->linkdir >= 0 ? h->link
 static double travel(const struct line *l, int direction, struct framing f)
 {
     const struct path *p = &l->path[direction];
-    double busy[PATH_MAX_HOPS] = {0}, arrival = 0, tag[PATH_MAX_HOPS], per_byte[PATH_MAX_HOPS];
+    double busy[PATH_MAX_HOPS] = {0}, arrival = 0, tag[PATH_MAX_HOPS], per_byte[PATH_MAX_HOPS] = {0};
     for (size_t h = 0; h < p->n_hops; h++) {
         int d = hop_link(&p->hops[h]);
         per_byte[h] = 8 / (double)l->t->links[d / 2].rate;
         tag[h] = predict_tag(l->t, l->flow, d) ? 4 : 0;
     }
     double ready = jitter_mean(f.first) * per_byte[0];
-    for (double j = 0; j < f.frames; j++) {
-        double bytes = j + 1 < f.frames ? f.first : f.last;
+    for (uint64_t j = 0, n = (uint64_t)f.frames; j < n; j++) {
+        double bytes = j + 1 < n ? f.first : f.last;
         arrival = ready;
         for (size_t h = 0; h < p->n_hops; h++) {
             double start = arrival > busy[h] ? arrival : busy[h];

@@ -63,6 +63,9 @@ r = json.load(sys.stdin)
 assert r["schema"] == "nfsbal-hash-pcap/1" and r["complete"] and r["frames"] == 40
 assert [l["bytes"] for l in r["links"]] == [3540, 2580, 1540, 4580] and r["imbalance"] > 1.49
 '
-! nfsbal hash -p arista -n 4 --pcap "$tmp/good.pcap" > "$tmp/out" 2>&1
+if nfsbal hash -p arista -n 4 --pcap "$tmp/good.pcap" > "$tmp/out" 2>&1; then
+    echo "a policy that nobody has published picked a link"
+    exit 1
+fi
 grep -q 'not published' "$tmp/out" || { cat "$tmp/out"; exit 1; }
 echo "captures counted"

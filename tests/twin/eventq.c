@@ -50,10 +50,7 @@ static void list_set(struct item *it, ps_t at)
 }
 
 /* Few distinct values, so that ties are common, on all scales from picoseconds to minutes. */
-static ps_t delay(void)
-{
-    return (ps_t)(random_below(&draws, 12) << 5 * random_below(&draws, 9));
-}
+static ps_t delay(void) { return (ps_t)(random_below(&draws, 12) << 5 * random_below(&draws, 9)); }
 
 /* One change to both. */
 static void change(unsigned population, ps_t now)

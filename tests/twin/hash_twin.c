@@ -2,12 +2,10 @@
  *
  * It shares no code with the library and works differently: fields are fetched from the frame where they are needed,
  * words are kept as arrays of bytes or of bits, remainders are taken by long division over bits, CRCs by dividing
- * polynomials of bits. The order of members after failures is kept as a list of names. HASH_TWIN_SEED=N repeats or
- * varies a run; the seed is printed. */
+ * polynomials of bits. HASH_TWIN_SEED=N repeats or varies a run; the seed is printed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -18,15 +16,6 @@
 #include "tests/support/hash_random.h"
 #include "tests/support/hash_text.h"
 #include "tests/twin/hash_view.h"
-
-static uint64_t seed_of_run(void)
-{
-    const char *text = getenv("HASH_TWIN_SEED");
-    const uint64_t seed = text ? strtoull(text, NULL, 0) : 20130501;
-
-    print_message("HASH_TWIN_SEED=%llu\n", (unsigned long long)seed);
-    return seed;
-}
 
 /* A number of up to 128 bits, most significant bit first. */
 struct number {
@@ -671,7 +660,7 @@ enum { FRAMES = 2000, FLOWS = 1000 };
 
 static void test_frames(void **state)
 {
-    struct hash_random random = {seed_of_run()};
+    struct hash_random random = {hash_random_seed()};
     uint8_t frame[HASH_FRAME_MAX];
     struct hash_key key;
     struct view v;
@@ -694,7 +683,7 @@ static void test_frames(void **state)
 /* The key that comes from fields, against a twin that sees the frame of that flow. */
 static void test_flows(void **state)
 {
-    struct hash_random random = {seed_of_run() + 1};
+    struct hash_random random = {hash_random_seed() + 1};
     uint8_t frame[HASH_FRAME_MAX];
     struct hash_flow flow;
     struct hash_key key;
@@ -715,107 +704,11 @@ static void test_flows(void **state)
     }
 }
 
-/* --- members --- */
-
-enum { MEMBERS_ROUNDS = 400 };
-
-/* A list of names in the order in which they are counted. */
-struct list {
-    unsigned name[64], length;
-};
-
-static void remove_name(struct list *l, unsigned name, enum hash_failure rule)
-{
-    unsigned i = 0;
-
-    while (l->name[i] != name)
-        i++;
-    if (rule == HASH_FAIL_SWAP_LAST) {
-        l->name[i] = l->name[--l->length];
-        return;
-    }
-    for (l->length--; i < l->length; i++)
-        l->name[i] = l->name[i + 1];
-}
-
-static void add_name(struct list *l, unsigned name, enum hash_failure rule)
-{
-    unsigned i = l->length++;
-
-    if (rule == HASH_FAIL_COMPACT)
-        for (; i > 0 && l->name[i - 1] > name; i--)
-            l->name[i] = l->name[i - 1];
-    l->name[i] = name;
-}
-
-static void run_members(const char *policy, const char *params, enum hash_failure rule, struct hash_random *random)
-{
-    const unsigned n = 1 + hash_random_below(random, 64);
-    struct hash_members members;
-    struct hash_selector sel;
-    struct list list = {.length = n};
-    bool up[64];
-
-    assert_true(hash_text_selector(policy, params, &sel));
-    assert_int_equal(hash_failure_rule(&sel), rule);
-    hash_members_init(&members, n);
-    for (unsigned i = 0; i < n; i++) {
-        list.name[i] = i;
-        up[i] = true;
-    }
-    for (int step = 0; step < 60; step++) {
-        const unsigned id = hash_random_below(random, n);
-        struct hash_key key;
-        struct hash_flow flow;
-        unsigned place;
-
-        if (up[id]) {
-            hash_members_down(&sel, &members, id);
-            remove_name(&list, id, rule);
-        } else {
-            hash_members_up(&sel, &members, id);
-            add_name(&list, id, rule);
-        }
-        up[id] = !up[id];
-        hash_random_flow(random, &flow);
-        hash_key_flow(&key, &flow);
-        if (list.length == 0) {
-            assert_int_equal(hash_pick(&sel, &key, &members), -HASH_NO_MEMBER);
-            continue;
-        }
-        if (rule == HASH_FAIL_WALK_NEXT) {
-            for (place = (unsigned)hash_reduce(&sel, hash_value(&sel, &key), n); !up[place];)
-                place = (place + 1) % n;
-            assert_int_equal(hash_pick(&sel, &key, &members), place);
-        } else {
-            place = (unsigned)hash_reduce(&sel, hash_value(&sel, &key), list.length);
-            assert_int_equal(hash_pick(&sel, &key, &members), list.name[place]);
-        }
-    }
-}
-
-static void test_members(void **state)
-{
-    struct hash_random random = {seed_of_run() + 2};
-
-    (void)state;
-    for (int i = 0; i < MEMBERS_ROUNDS; i++) {
-        run_members("linux-layer3+4", "-", HASH_FAIL_COMPACT, &random);
-        run_members("team", "-", HASH_FAIL_APPEND, &random);
-        run_members("illumos", "policy=L2,L3,L4", HASH_FAIL_SWAP_LAST, &random);
-        run_members("freebsd-lagg", "proto=loadbalance seed=7", HASH_FAIL_WALK_NEXT, &random);
-        run_members("freebsd-lagg", "seed=7", HASH_FAIL_COMPACT, &random);
-        run_members("netapp-7mode-ip", "-", HASH_FAIL_WALK_NEXT, &random);
-        run_members("cisco-src-dst-ip", "map=contiguous", HASH_FAIL_COMPACT, &random);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_frames),
         cmocka_unit_test(test_flows),
-        cmocka_unit_test(test_members),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

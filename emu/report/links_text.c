@@ -87,6 +87,14 @@ static struct table *links_table(struct extras extras)
     return table_new(columns, n);
 }
 
+/* Whether a port is of a host that has been told not to work (--host). */
+static bool stands_still(const struct result *r, int port)
+{
+    int box = r->topo->ports[port].box;
+    enum topo_kind kind = r->topo->nodes[r->topo->boxes[box].node].kind;
+    return (kind == TOPO_ESXI || kind == TOPO_LINUX) && !result_works(r, box);
+}
+
 static int print_links(const struct result *r, FILE *out)
 {
     const struct topo *topo = r->topo;
@@ -94,6 +102,8 @@ static int print_links(const struct result *r, FILE *out)
     struct table *t = links_table(extras);
     for (size_t l = 0; l < topo->n_links; l++) {
         const struct result_link *there = &r->links[2 * l], *back = there + 1;
+        if (stands_still(r, topo->links[l].port[0]) || stands_still(r, topo->links[l].port[1]))
+            continue;
         struct table_row *row = table_row(t, NULL);
         size_t c = 2;
         char rate[32];

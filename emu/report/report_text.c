@@ -193,8 +193,9 @@ static void cell_links_used(struct table *t, struct table_row *row, size_t colum
     for (size_t l = 0; l < topo->n_links; l++) {
         bool host = false;
         for (int end = 0; end < 2; end++) {
-            enum topo_kind kind = topo->nodes[topo->boxes[topo->ports[topo->links[l].port[end]].box].node].kind;
-            host |= kind == TOPO_ESXI || kind == TOPO_LINUX;
+            int box = topo->ports[topo->links[l].port[end]].box;
+            enum topo_kind kind = topo->nodes[topo->boxes[box].node].kind;
+            host |= (kind == TOPO_ESXI || kind == TOPO_LINUX) && result_works(r, box);
         }
         all += host;
     }

@@ -64,8 +64,10 @@ void measure_slice(struct sim *s, ps_t now)
     for (size_t d = 0; d < r->n_links; d++) {
         struct fabric_counters c;
         fabric_counters(s->fabric, (int)d, &c);
-        r->links[d].over_time[s->slices] = (float)((double)(c.busy - s->slice_busy[d]) / (double)r->slice);
-        s->slice_busy[d] = c.busy;
+        /* A wire books the time for all that is queued: what is beyond the slice belongs to the next. */
+        ps_t busy = c.busy - s->slice_busy[d] < r->slice ? c.busy - s->slice_busy[d] : r->slice;
+        r->links[d].over_time[s->slices] = (float)((double)busy / (double)r->slice);
+        s->slice_busy[d] += busy;
     }
     s->slices++;
 }

@@ -1,0 +1,1 @@
+emu run --detail packet tests/golden/run/small.yaml

@@ -1,0 +1,1 @@
+emu run tests/golden/check/expect-mistake.yaml

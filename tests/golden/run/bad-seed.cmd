@@ -1,0 +1,1 @@
+emu run --seed -1 tests/golden/run/small.yaml

@@ -1,0 +1,1 @@
+emu run --detail fluid topologies/examples/plant-b.yaml

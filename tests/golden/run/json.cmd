@@ -1,0 +1,1 @@
+emu run --detail fluid --case one-link --json - tests/golden/run/small.yaml

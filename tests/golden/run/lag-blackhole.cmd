@@ -1,0 +1,1 @@
+emu run topologies/examples/lag-blackhole.yaml

@@ -1,0 +1,1 @@
+emu run --check topologies/examples/learn.yaml

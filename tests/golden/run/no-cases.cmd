@@ -1,0 +1,1 @@
+emu run --case a topologies/examples/plant-b.yaml

@@ -1,0 +1,1 @@
+emu run --case two-lniks --case x tests/golden/run/small.yaml

@@ -1,0 +1,1 @@
+emu run --host esx2 tests/golden/run/small.yaml

@@ -1,0 +1,1 @@
+emu run --detail fluid --case two-links tests/golden/run/small.yaml

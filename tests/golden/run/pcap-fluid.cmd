@@ -1,0 +1,1 @@
+emu run --detail fluid --pcap not/made tests/golden/run/small.yaml

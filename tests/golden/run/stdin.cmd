@@ -1,0 +1,1 @@
+emu run --detail fluid --quiet - <tests/golden/run/small.yaml

@@ -1,0 +1,1 @@
+emu run --tsv --json - tests/golden/run/small.yaml

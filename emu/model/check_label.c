@@ -27,7 +27,7 @@ static const struct check_choice *choices(struct check *c)
         for (size_t h = 0; h < p.n_hops; h++) {
             const struct path_hop *hop = &p.hops[h];
             struct check_choice *ch;
-            if (hop->team < 0 || hop->n < 2 || !hop->policy || !hop->policy->policy || hop->observed)
+            if (hop->team < 0 || hop->n < 2 || !hop->policy || !hop->policy->policy)
                 continue;
             ch = &of_team[hop->team];
             if (!ch->there)

@@ -90,8 +90,10 @@ static void test_join(void **state)
     static const char *const padded[] = {"ds08", "ds09", "ds10", "ds11"};
     static const char *const widening[] = {"ds8", "ds9", "ds10", "ds011"};
     static const char *const addresses[] = {"10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.1.4"};
+    static const char *const two_numbers[] = {"h1:p1", "h1:p2", "h2:p2", "h3:p2", "h4:p2"};
     (void)state;
 
+    assert_string_equal(check_join(&c, two_numbers, 5, 8), "h1:p1, h[1-4]:p2");
     assert_string_equal(check_join(&c, hosts, 6, 8), "esx[1-3], esx5, esx6, esx9");
     assert_string_equal(check_join(&c, hosts, 6, 2), "esx[1-3], esx5 and 2 more");
     assert_string_equal(check_join(&c, hosts, 1, 8), "esx1");

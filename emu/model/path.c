@@ -148,34 +148,36 @@ static bool cross(struct path_walk *w, const struct path_cursor *c, int port, st
     return true;
 }
 
-/* One step of all branches. `hop` receives the first one's, `add` all shares; either may be NULL. */
+/* One step of all branches. `hop` receives the first one's and has n 0 when none decides; `add` all shares, unless NULL. */
 static void step(struct path_walk *w, const struct branches *now, struct branches *next, struct path_hop *hop,
                  void (*add)(void *context, int linkdir, double share), void *context)
 {
-    struct path_hop its;
+    struct path_hop another;
 
     next->n = 0;
+    hop->n = 0;
     for (int i = 0; i < now->n; i++) {
-        if (!decide(w, &now->b[i].at, &its))
+        struct path_hop *its = hop->n == 0 ? hop : &another;
+
+        if (!decide(w, &now->b[i].at, its)) {
+            its->n = 0;
             continue;
-        for (int k = 0; k < its.n; k++) {
-            double share = now->b[i].share * its.share[k];
+        }
+        for (int k = 0; k < its->n; k++) {
+            double share = now->b[i].share * its->share[k];
             struct path_cursor to = {0};
 
             if (share <= 0)
                 continue;
             if (add)
-                add(context, topo_port_out(w->t, its.candidates[k]), share);
-            if (cross(w, &now->b[i].at, its.candidates[k], &to) && !to.arrived)
+                add(context, topo_port_out(w->t, its->candidates[k]), share);
+            if (cross(w, &now->b[i].at, its->candidates[k], &to) && !to.arrived)
                 join(w, next, &to, share);
         }
-        if (!hop || hop->n > 0)
-            continue;
-        *hop = its;
-        if (now->n > 1) {
-            hop->conditional = true;
-            hop->index = hop->linkdir = -1;
-        }
+    }
+    if (now->n > 1) {
+        hop->conditional = true;
+        hop->index = hop->linkdir = -1;
     }
 }
 
@@ -208,7 +210,6 @@ enum path_end path_walk(const struct topo *t, const struct path_state *state, co
             path_fail(&w, PATH_LOOP, "more than %d hops: the frame goes in circles", PATH_MAX_HOPS);
             break;
         }
-        hop->n = 0;
         step(&w, &sets[now], &sets[!now], hop, NULL, NULL);
         out->n_hops += hop->n > 0;
         now = !now;
@@ -223,11 +224,12 @@ void path_shares(const struct topo *t, const struct path_state *state, const str
     char problem[sizeof(((struct path *)0)->problem)];
     struct path_walk w = {.t = t, .state = state, .flow = flow, .direction = direction, .problem = problem};
     struct branches sets[2];
+    struct path_hop hop;
     int now = 0;
 
     begin(&w, &sets[0]);
     for (int hops = 0; sets[now].n > 0 && hops < PATH_MAX_HOPS; hops++, now = !now)
-        step(&w, &sets[now], &sets[!now], NULL, add, context);
+        step(&w, &sets[now], &sets[!now], &hop, add, context);
 }
 
 const char *path_label(enum hash_status status, enum topo_origin inputs)

@@ -58,11 +58,13 @@ struct path_hop {
     bool observed;                      /* from `observed:`, beats the policy */
     bool conditional;                   /* an earlier hop has no index and decides what is met here: one of several */
     enum path_via via;
-    int n, index;                     /* usable members and the place of the choice among them, or -1 */
-    int candidates[HASH_MEMBERS_MAX]; /* n ports, in the rule's order */
+    int n, index;  /* usable members and the place of the choice among them, or -1 */
+    uint64_t draw; /* flows with the same value at this team must share a member, whichever it is */
+    /* Only the first n of each: */
+    int candidates[HASH_MEMBERS_MAX]; /* ports, in the rule's order */
     double share[HASH_MEMBERS_MAX];   /* part of this flow, on average, that each candidate gets */
-    uint64_t draw;                    /* flows with the same value at this team must share a member, whichever it is */
-    char why[256];                    /* the arithmetic in words: "0x0A0A050B xor 0x0A0A0565 = 0x0000006E, mod 4 = 2" */
+    char why
+        [256]; /* the arithmetic in words: "0x0A0A050B xor 0x0A0A0565 = 0x0000006E, mod 4 = 2"; "" unless explained */
 };
 
 enum path_end {

@@ -48,41 +48,45 @@ static enum topo_origin inputs_of(const struct path_walk *w, const struct path_c
     return weakest;
 }
 
-static uint64_t fold(uint64_t h, const void *bytes, size_t n)
+static uint64_t fold(uint64_t h, uint64_t value)
 {
-    const uint8_t *p = bytes;
-
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ p[i]) * UINT64_C(0x100000001b3);
-    return h;
+    h = (h ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return h ^ h >> 29;
 }
 
-/* A number that is equal for flows that are equal in all that the rule reads (FNV-1a of these fields). */
-static uint64_t draw_of(const struct hash_key *key, uint32_t reads)
+static uint64_t fold_bytes(uint64_t h, const uint8_t *bytes, size_t n)
 {
-    const struct {
-        uint32_t field;
-        const void *bytes;
-        size_t n;
-    } parts[] = {
-        {HASH_READS_SRC_MAC, key->smac, sizeof key->smac},
-        {HASH_READS_DST_MAC, key->dmac, sizeof key->dmac},
-        {HASH_READS_ETHERTYPE, &key->ethertype, sizeof key->ethertype},
-        {HASH_READS_VLAN, &key->tci, sizeof key->tci},
-        {HASH_READS_SRC_IP, key->src, sizeof key->src},
-        {HASH_READS_DST_IP, key->dst, sizeof key->dst},
-        {HASH_READS_PROTO, &key->proto, sizeof key->proto},
-        {HASH_READS_SRC_PORT, &key->sport, sizeof key->sport},
-        {HASH_READS_DST_PORT, &key->dport, sizeof key->dport},
-        {HASH_READS_PORT_ID, &key->port_id, sizeof key->port_id},
-        {HASH_READS_INGRESS, &key->ingress_port, sizeof key->ingress_port},
-        {HASH_READS_INGRESS, &key->ingress_module, sizeof key->ingress_module},
-    };
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    uint64_t value[2] = {0, 0};
 
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        if (reads & parts[i].field)
-            h = fold(h, parts[i].bytes, parts[i].n);
+    memcpy(value, bytes, n);
+    return n > sizeof value[0] ? fold(fold(h, value[0]), value[1]) : fold(h, value[0]);
+}
+
+/* A number that is equal for flows that are equal in all that the rule reads; different else, but for one in 2^64. */
+static uint64_t draw_of(const struct hash_key *key, uint32_t reads, int team)
+{
+    uint64_t h = fold(UINT64_C(0x452821e638d01377), (uint64_t)team);
+
+    if (reads & HASH_READS_SRC_MAC)
+        h = fold_bytes(h, key->smac, sizeof key->smac);
+    if (reads & HASH_READS_DST_MAC)
+        h = fold_bytes(h, key->dmac, sizeof key->dmac);
+    if (reads & HASH_READS_SRC_IP)
+        h = fold_bytes(h, key->src, sizeof key->src);
+    if (reads & HASH_READS_DST_IP)
+        h = fold_bytes(h, key->dst, sizeof key->dst);
+    if (reads & (HASH_READS_ETHERTYPE | HASH_READS_PROTO))
+        h = fold(h, (uint64_t)key->ethertype << 8 | key->proto);
+    if (reads & HASH_READS_VLAN)
+        h = fold(h, key->tci);
+    if (reads & HASH_READS_SRC_PORT)
+        h = fold(h, key->sport);
+    if (reads & HASH_READS_DST_PORT)
+        h = fold(h, key->dport);
+    if (reads & HASH_READS_PORT_ID)
+        h = fold(h, key->port_id);
+    if (reads & HASH_READS_INGRESS)
+        h = fold(h, (uint64_t)key->ingress_module << 16 | key->ingress_port);
     return h;
 }
 
@@ -91,8 +95,21 @@ static const struct topo_observed *observed(const struct path_walk *w, int team)
 {
     struct hash_key key;
 
+    if (w->t->nodes[w->t->boxes[w->t->teams[team].box].node].n_observed == 0)
+        return NULL;
     hash_key_flow(&key, &w->packet);
     return team_observed(w->t, team, &key);
+}
+
+/* A hop as it begins; its arrays count from n on only. */
+void path_hop_begin(struct path_hop *hop, int box, int team, enum path_via via)
+{
+    memset(hop, 0, offsetof(struct path_hop, candidates));
+    hop->box = box;
+    hop->team = team;
+    hop->via = via;
+    hop->linkdir = hop->index = -1;
+    hop->why[0] = '\0';
 }
 
 /* The usable ports in the rule's order. */
@@ -169,7 +186,7 @@ static void by_rule(const struct path_walk *w, const struct path_cursor *c, cons
         else if (hop->n < choice->members.count && order_is_history(sel))
             hop->inputs = weaker(hop->inputs, TOPO_ASSUMED);
     }
-    hop->draw = fold(draw_of(&key, reads), &team, sizeof team);
+    hop->draw = hop->n > 1 ? draw_of(&key, reads, team) : 0;
     if (w->explain)
         hash_explain(sel, &key, &choice->members, hop->why, sizeof hop->why);
     if (hop->n == 1) {
@@ -206,7 +223,7 @@ bool path_choose(struct path_walk *w, const struct path_cursor *c, int team, con
     set_up(w, &choice, team, teaming, chassis);
     if (choice.in_use == 0 && chassis != 0)
         set_up(w, &choice, team, teaming, 0);
-    *hop = (struct path_hop){.box = c->box, .team = team, .linkdir = -1, .index = -1, .via = PATH_VIA_POLICY};
+    path_hop_begin(hop, c->box, team, PATH_VIA_POLICY);
     if (choice.in_use == 0)
         return path_fail(w, PATH_NO_LINK, "no port of %s %s has a link", t->boxes[c->box].name, t->teams[team].name);
     candidates(&choice, hop);
@@ -236,7 +253,9 @@ bool path_choose(struct path_walk *w, const struct path_cursor *c, int team, con
 
 void path_only(const struct topo *t, struct path_hop *hop, int port, enum path_via via)
 {
-    *hop = (struct path_hop){.box = t->ports[port].box, .team = -1, .via = via, .n = 1, .candidates = {port}};
+    path_hop_begin(hop, t->ports[port].box, -1, via);
+    hop->n = 1;
+    hop->candidates[0] = port;
     take(t, hop, 0);
 }
 

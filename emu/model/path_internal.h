@@ -60,6 +60,8 @@ bool path_accepts(struct path_walk *w, const struct path_leg *leg, int port, uin
 /* path_choose.c: fills the hop with the team's usable ports and its choice. `chassis` as in team_choice_init(). */
 bool path_choose(struct path_walk *w, const struct path_cursor *c, int team, const struct topo_teaming *teaming,
                  int chassis, struct path_hop *hop);
+/* A hop with nothing in it yet: exact, given, no index. */
+void path_hop_begin(struct path_hop *hop, int box, int team, enum path_via via);
 /* A hop over one port without choice. */
 void path_only(const struct topo *t, struct path_hop *hop, int port, enum path_via via);
 /* The port by which the receiver of the cursor's leg sends to the other side: where switches learn its MAC. Fills the label

@@ -170,6 +170,14 @@ static int busy_host(struct path_site *s, int host)
     return rc;
 }
 
+const size_t *path_site_flows_of(struct path_site *s, int host, size_t *n)
+{
+    int rc = busy_host(s, host);
+
+    *n = rc == 0 ? s->n_host_flows : 0;
+    return rc == 0 ? s->host_flows : NULL;
+}
+
 int path_site_host_rate(struct path_site *s, int host, enum flow_direction direction, double *rate)
 {
     int rc = busy_host(s, host);

@@ -43,6 +43,8 @@ int path_site_owner(const struct topo *t, int mount);
 
 /* 0 or -ENOMEM. */
 int path_site_rates(struct path_site *s, int mount, enum flow_direction direction, struct path_rates *out);
+/* The flows of a host, in order; NULL on lack of memory. Valid until the next call that is about another host. */
+const size_t *path_site_flows_of(struct path_site *s, int host, size_t *n);
 /* All mounts of a host together, nothing else busy. */
 int path_site_host_rate(struct path_site *s, int host, enum flow_direction direction, double *rate);
 /* Makes the last solve of both predictions the one with everything busy, for predict_wire(). */

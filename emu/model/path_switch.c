@@ -282,12 +282,10 @@ static bool take_way(struct path_walk *w, const struct path_cursor *c, const str
 static bool one_of(struct path_walk *w, const struct path_cursor *c, const struct places *p,
                    const struct path_hop *learned, struct path_hop *hop)
 {
-    *hop = *learned;
-    hop->box = c->box;
-    hop->team = -1;
-    hop->via = PATH_VIA_MAC;
-    hop->index = hop->linkdir = -1;
-    hop->n = 0;
+    path_hop_begin(hop, c->box, -1, PATH_VIA_MAC);
+    hop->status = learned->status;
+    hop->inputs = learned->inputs;
+    memcpy(hop->why, learned->why, sizeof hop->why);
     for (int i = 0; i < p->n && hop->n < HASH_MEMBERS_MAX; i++)
         if (p->way[i].box == c->box && p->way[i].team < 0)
             hop->candidates[hop->n++] = p->way[i].port;
@@ -302,11 +300,12 @@ bool path_forward(struct path_walk *w, const struct path_cursor *c, struct path_
     const struct topo *t = w->t;
     const struct path_leg *leg = &w->legs[c->leg];
     struct places places;
-    struct path_hop learned = {.status = HASH_EXACT, .inputs = TOPO_GIVEN};
+    struct path_hop learned;
     const struct way *here;
     struct way first;
     bool several, ambiguous = false, ok;
 
+    path_hop_begin(&learned, c->box, -1, PATH_VIA_MAC);
     find_places(w, leg, &places);
     several = places.groups > 1;
     if (several) {

@@ -15,7 +15,7 @@ enum { TEXT = 640, NAMES_SHOWN = 16 };
 
 /* The connections of one mount in one direction. */
 struct walks {
-    const struct path_site *s;
+    struct path_site *s;
     int mount; /* whose connections they are */
     enum flow_direction direction;
     size_t first, n; /* flows */
@@ -33,7 +33,7 @@ static bool same_way(const struct path *a, const struct path *b)
     return true;
 }
 
-static int walk_all(struct walks *w, const struct path_site *s, int mount, enum flow_direction direction)
+static int walk_all(struct walks *w, struct path_site *s, int mount, enum flow_direction direction)
 {
     *w = (struct walks){.s = s, .mount = mount, .direction = direction, .first = s->first_flow[mount]};
     w->n = s->first_flow[mount + 1] - w->first;
@@ -283,28 +283,28 @@ static void names_on(const struct path_site *s, int linkdir, int host, enum flow
         }
 }
 
-/* "esx1 6, esx5 6" */
-static void hosts_on(const struct path_site *s, int linkdir, enum flow_direction direction, struct list *l)
+/* "esx1:6 esx5:6", in the order of the file. */
+static int hosts_on(const struct path_site *s, int linkdir, enum flow_direction direction, struct list *l)
 {
     size_t n;
     const struct predict_load *loads = predict_loads(s->predict[direction], linkdir, &n);
+    double *by_box = calloc(s->t->n_boxes + 1, sizeof *by_box);
 
-    for (size_t i = 0; i < n; i++) {
-        int host = host_of(s, loads[i].flow);
-        size_t k = 0;
-        double sum = 0;
+    if (!by_box)
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        by_box[host_of(s, loads[i].flow)] += loads[i].share * s->counts[loads[i].flow];
+    for (size_t b = 0; b < s->t->n_boxes; b++) {
         char word[160], count[32];
 
-        while (k < i && host_of(s, loads[k].flow) != host)
-            k++;
-        if (k < i)
+        if (by_box[b] <= 0)
             continue;
-        for (k = i; k < n; k++)
-            sum += host_of(s, loads[k].flow) == host ? loads[k].share * s->counts[loads[k].flow] : 0;
-        path_words_count(sum, count, sizeof count);
-        snprintf(word, sizeof word, "%s:%s", s->t->boxes[host].name, count);
+        path_words_count(by_box[b], count, sizeof count);
+        snprintf(word, sizeof word, "%s:%s", s->t->boxes[b].name, count);
         list_add(l, word);
     }
+    free(by_box);
+    return 0;
 }
 
 /* The ports of the hop's team, or its one port. */
@@ -332,14 +332,16 @@ static void certain_with(const struct walks *w, size_t h, const struct path_hop 
 {
     const struct path_site *s = w->s;
     int host = s->t->mounts[w->mount].host;
+    size_t n;
+    const size_t *flows = path_site_flows_of(w->s, host, &n);
     struct path p;
 
-    for (size_t f = 0; f < s->n_flows; f++) {
-        if (s->t->mounts[s->flows[f].mount].host != host || s->flows[f].mount == w->mount)
+    for (size_t i = 0; i < n; i++) {
+        if (s->flows[flows[i]].mount == w->mount)
             continue;
-        path_walk(s->t, NULL, &s->flows[f], w->direction, false, &p);
+        path_walk(s->t, NULL, &s->flows[flows[i]], w->direction, false, &p);
         if (p.n_hops > h && p.hops[h].team == hop->team && p.hops[h].draw == hop->draw)
-            list_add(l, datastore_of(s, (int)f));
+            list_add(l, datastore_of(s, (int)flows[i]));
     }
 }
 
@@ -362,7 +364,7 @@ static void put_certain(struct table *table, struct table_row *row, const struct
     table_cellf(table, row, 3, "%zu", l.n + 1);
 }
 
-static void share_row(const struct walks *w, size_t h, const struct path_hop *hop, unsigned number, struct table *table)
+static int share_row(const struct walks *w, size_t h, const struct path_hop *hop, unsigned number, struct table *table)
 {
     const struct path_site *s = w->s;
     const struct topo *t = s->t;
@@ -371,6 +373,7 @@ static void share_row(const struct walks *w, size_t h, const struct path_hop *ho
     size_t n = ports_of(t, hop, &ports);
     double total = 0, on = 0;
     struct list who = {.n = 0}, idle = {.n = 0};
+    int rc = 0;
     char a[32] = "", b[32], c[32];
     struct table_row *row = table_row(table, NULL);
     for (size_t i = 0; i < n; i++) {
@@ -393,7 +396,7 @@ static void share_row(const struct walks *w, size_t h, const struct path_hop *ho
         if (at_host(t, hop->candidates[hop->index], host))
             names_on(s, hop->linkdir, host, w->direction, &who);
         else
-            hosts_on(s, hop->linkdir, w->direction, &who);
+            rc = hosts_on(s, hop->linkdir, w->direction, &who);
     } else {
         table_cellf(table, row, 1, "one of %d", hop->n);
         table_cellf(table, row, 2, "about %s of %s", c, b);
@@ -403,6 +406,7 @@ static void share_row(const struct walks *w, size_t h, const struct path_hop *ho
     table_cell(table, row, 4, n > 1 ? c : "-");
     table_cell(table, row, 5, list_end(&who));
     table_cell(table, row, 6, list_end(&idle));
+    return rc;
 }
 
 static int print_shares(const struct walks *both, FILE *out)
@@ -412,13 +416,14 @@ static int print_shares(const struct walks *both, FILE *out)
         {"even", TABLE_RIGHT}, {"shared by", TABLE_LEFT}, {"idle", TABLE_LEFT}};
     struct table *table = table_new(columns, 7);
     unsigned number = 0;
-    int rc;
+    int rc = 0;
 
     for (int d = 0; d < 2; d++)
         for (size_t g = 0; g < both[d].n; g++)
-            for (size_t h = 0; both[d].group[g] == (int)g && h < both[d].paths[g].n_hops; h++)
-                share_row(&both[d], h, &both[d].paths[g].hops[h], ++number, table);
-    rc = table_print(table, out, TABLE_TEXT, 1);
+            for (size_t h = 0; rc == 0 && both[d].group[g] == (int)g && h < both[d].paths[g].n_hops; h++)
+                rc = share_row(&both[d], h, &both[d].paths[g].hops[h], ++number, table);
+    if (rc == 0)
+        rc = table_print(table, out, TABLE_TEXT, 1);
     table_free(table);
     return rc;
 }

@@ -94,7 +94,7 @@ static struct doc_node *expand_one(struct expansion *x, const struct doc_node *n
     struct range range;
     const char *text = put_name(x, node->text, up);
     if (!parse(x, text, node->mark, &range))
-        return doc_scalar(x->arena, "", node->mark);
+        return doc_scalar(x->arena, node->text, node->mark);
     if (!range.ranged)
         return doc_scalar(x->arena, text, node->mark);
     const struct frame *nearest = NULL;
@@ -106,7 +106,7 @@ static struct doc_node *expand_one(struct expansion *x, const struct doc_node *n
         if (f->count == range.count) {
             consult(x, f);
             if (!count_names(x, node->mark, 1))
-                return doc_scalar(x->arena, "", node->mark);
+                return doc_scalar(x->arena, node->text, node->mark);
             return doc_scalar(x->arena, range_at(x->arena, &range, f->position), node->mark);
         }
     }

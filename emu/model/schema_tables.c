@@ -179,7 +179,7 @@ static const struct schema_key controller_keys[] = {
 static const struct schema_key vip_keys[] = {
     {.name = "home", .shape = SCHEMA_ONE, .value = SCHEMA_NAME, .help = "controller, or round-robin (in the order of the addresses)"},
     {.name = "name", .shape = SCHEMA_LIST, .help = "DNS names"},
-    {.name = "on", .shape = SCHEMA_ONE, .value = SCHEMA_NAME, .help = "LAG or NIC of the controller, where it has several"},
+    {.name = "port", .shape = SCHEMA_ONE, .value = SCHEMA_NAME, .help = "LAG or NIC of the controller, where it has several"},
     {.name = "vlan", VLAN_TAG, .help = "that of the controller"},
     {.name = "mtu", MTU_IP, .help = "that of the controller"},
     {MAC_KEY, .help = "an address of its own; that of the LAG or NIC"},

@@ -88,7 +88,7 @@ struct build_lower {
 bool build_lower(struct build *b, const struct doc_node *node, const char *name, struct diag_mark mark,
                  struct build_lower *out);
 
-/* topology_build_teams.c: the team of a NAS controller that a VIP rides on, by `on:` or the only one. -1 when there is none;
+/* topology_build_teams.c: the team of a NAS controller that a VIP rides on, by `port:` or the only one. -1 when there is none;
  * reported when `mark` is given. */
 int build_nas_team(struct build *b, int box, const char *on, const struct diag_mark *mark);
 

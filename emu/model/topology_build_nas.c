@@ -153,8 +153,8 @@ static int iface_for(struct build *b, struct name_table *made, const struct topo
 {
     struct topo *t = b->t;
     const struct doc_node *controller = b->part_docs[box];
-    struct diag_mark mark = doc_get(doc, "on") ? build_mark(doc, "on") : vip->mark;
-    int team = build_nas_team(b, box, build_word(doc, "on"), vip->home == box ? &mark : NULL);
+    struct diag_mark mark = doc_get(doc, "port") ? build_mark(doc, "port") : vip->mark;
+    int team = build_nas_team(b, box, build_word(doc, "port"), vip->home == box ? &mark : NULL);
     if (team < 0)
         return -1;
     uint16_t vlan = (uint16_t)build_integer(doc, "vlan", build_integer(controller, "vlan", 0));

@@ -388,7 +388,7 @@ int build_nas_team(struct build *b, int box, const char *on, const struct diag_m
         return team;
     }
     if (b->several_teams[box] && mark)
-        schema_error(b->report, *mark, "say which: {on: e0a}", "`%s` has several LAGs or NICs this VIP could be on",
+        schema_error(b->report, *mark, "say which: {port: e0a}", "`%s` has several LAGs or NICs this VIP could be on",
                      self->name);
     return b->several_teams[box] ? -1 : b->only_team[box];
 }

@@ -91,6 +91,9 @@ static uint64_t queue_of(const struct fabric *f, int linkdir)
     return f->topo->links[linkdir / 2].buffer;
 }
 
+/* The longest frame. */
+enum { QUEUE_VAGUE = 9216 };
+
 static void make_wires(struct fabric *f)
 {
     const struct topo *t = f->topo;
@@ -101,6 +104,7 @@ static void make_wires(struct fabric *f)
             .rate = l->rate,
             .delay = l->delay,
             .buffer = queue_of(f, d),
+            .vague = QUEUE_VAGUE,
             .seed = random_seed(f->config.seed, topo_linkdir_name(t, d)),
             .arrive = who_is_at(f, topo_linkdir_to(t, d)),
             .tap = f->config.tap ? tapped : NULL,

@@ -38,6 +38,11 @@
  * one event per frame at this wire and none more behind it. Trains of the live side can't be joined again; they stay with
  * the closed form.
  *
+ * A sharp limit lets flows lock others out: who sends one frame for each that leaves keeps the queue just full for ever, and
+ * a newcomer's frame never finds room (twelve of plant-b's 72 writers moved nothing in 30 s). No real switch is so exact: it
+ * counts in cells, shares its buffer among ports, and clocks differ. So the limit may be vague over a frame's length; both
+ * sides lose then, in proportion to what they send.
+ *
  * Random loss draws once per frame; a train is split around a lost frame, which stays in flight as a train of its own (it
  * takes its time, and captures show it). A wire that is down loses what is in flight, but a train whose head has arrived
  * has arrived: at most one train per wire and failure gets through that should not.
@@ -82,6 +87,7 @@ static void set_rate(struct wire *w, bps_t rate)
     w->ps_per_byte = PS_BITS_PER_BYTE % rate == 0 ? (ps_t)(PS_BITS_PER_BYTE / rate) : 0;
     w->remainder = 0;
     w->limit = work_of(limit < (wide)LONGEST ? (ps_t)limit : LONGEST);
+    w->vague = work_of((ps_t)((wide)w->vague_bytes * PS_BITS_PER_BYTE / rate));
 }
 
 void wire_init(struct wire *w, const struct wire_config *c, struct eventq *queue, struct train_pool *pool)
@@ -96,6 +102,7 @@ void wire_init(struct wire *w, const struct wire_config *c, struct eventq *queue
     w->id = c->id;
     w->delay = c->delay;
     w->buffer = c->buffer;
+    w->vague_bytes = c->vague < c->buffer / 8 ? c->vague : c->buffer / 8;
     w->draws.state = c->seed;
     w->queue = queue;
     w->pool = pool;
@@ -262,6 +269,18 @@ static struct foresight foresee(const struct wire *w, const struct inflow *in)
     }
     f.end = l;
     return f;
+}
+
+/* Whether a frame that comes now finds no room. */
+static bool full(struct wire *w)
+{
+    int64_t over = w->level.work - (w->limit - w->vague);
+
+    if (over <= 0)
+        return false;
+    if (over > w->vague)
+        return true;
+    return (wide)(random_next(&w->draws) >> 32) * (wide)w->vague >> 32 < (wide)over;
 }
 
 static void drop(struct wire *w, struct train *t)
@@ -519,10 +538,10 @@ static void frame_in(struct event *event, ps_t now)
         struct wire_entering *e = &w->entering[i];
 
         while (e->rest && e->rest->head <= now) {
-            if (w->level.work <= w->limit)
-                queue_frame(w, e);
-            else
+            if (full(w))
                 drop_frame(w, e);
+            else
+                queue_frame(w, e);
         }
         if (e->rest) {
             next = e->rest->head < next ? e->rest->head : next;
@@ -560,7 +579,7 @@ void wire_send(struct wire *w, struct train *t)
         enter(w, t);
         return;
     }
-    if (w->level.work > w->limit) {
+    if (full(w)) {
         drop(w, t);
         return;
     }

@@ -71,6 +71,7 @@ struct wire { /* the caller embeds it */
     bps_t rate;
     uint64_t remainder; /* in 1/rate ps */
     int64_t limit;      /* of the queue, as work */
+    int64_t vague;      /* of the limit, as work */
     int64_t background; /* inflow that is always there */
     ps_t delay, floor;  /* nothing arrives before floor */
     ps_t arrived;       /* latest tail of what has arrived */
@@ -78,7 +79,7 @@ struct wire { /* the caller embeds it */
     struct wire_counters counters;
     int64_t peak;        /* of the queue, as work at the present rate */
     uint64_t peak_bytes; /* at former rates */
-    uint64_t buffer;
+    uint64_t buffer, vague_bytes;
     struct random draws;
     struct eventq *queue;
     struct train_pool *pool;
@@ -91,6 +92,7 @@ struct wire_config {
     bps_t rate; /* > 0 */
     ps_t delay;
     uint64_t buffer; /* a frame is dropped when more bytes than this wait or are being sent before it */
+    uint64_t vague;  /* ... or when a draw says so: never up to so many bytes below, always at `buffer`. 0: sharp */
     uint64_t seed;   /* of random loss */
     wire_arrive *arrive;
     wire_tap *tap; /* may be NULL; called for each train at its arrival, or loss on the way */

@@ -260,6 +260,36 @@ static void full_queue_is_shared(void **state)
     assert_in_range(frames[0] + 2, frames[1], frames[1] + 4);
 }
 
+/* One flow sends a frame for each that leaves; a newcomer sends one now and then, at any moment. At a sharp limit it would
+ * never find room. */
+static void vague_limit_lets_newcomers_in(void **state)
+{
+    struct wire_config c = {.rate = 1000000000, .buffer = 100 * 1538, .vague = 1538, .arrive = keep};
+    struct random draws = random_stream(1, "newcomer");
+    ps_t at = MS;
+    int in = 0;
+
+    (void)state;
+    wire_init(&wires[0], &c, q, pool);
+    send(&wires[0], 101, MS, MS);
+    for (int i = 0; i < 1000; i++) {
+        uint64_t dropped;
+        ps_t moment;
+
+        eventq_run(q, at += FRAME_1G);
+        send(&wires[0], 1, at, at);
+        if (i % 10)
+            continue;
+        dropped = wires[0].counters.frames_dropped;
+        moment = at + 1 + (ps_t)random_below(&draws, FRAME_1G - 1);
+        eventq_run(q, moment);
+        send(&wires[0], 1, moment, moment);
+        in += wires[0].counters.frames_dropped == dropped;
+    }
+    eventq_run(q, PS_NEVER);
+    assert_in_range(in, 30, 70); /* of 100 */
+}
+
 static void down_loses_what_is_queued(void **state)
 {
     (void)state;
@@ -407,6 +437,7 @@ int main(void)
         TEST(no_drift),
         TEST(full_queue_cuts_a_train),
         TEST(full_queue_is_shared),
+        TEST(vague_limit_lets_newcomers_in),
         TEST(down_loses_what_is_queued),
         TEST(deaf_loses_what_was_sent),
         TEST(random_loss_splits),

@@ -81,6 +81,18 @@ static bool is_v4(const struct topo_addr *a, const uint8_t ip[4])
     return a->version == 4 && memcmp(a->bytes, ip, 4) == 0;
 }
 
+/* An ARP frame about a VIP leaves by the NIC where the VIP receives, with that NIC's address as source (as Linux' balance-alb
+ * sends its replies): so every switch on the way learns that address there, not only the first one. */
+static void send_arp(struct fabric *f, int vip, struct train *t, ps_t now)
+{
+    const struct fabric_vip *v = &f->vips[vip];
+
+    if (v->nic >= 0)
+        fabric_port_send(f, v->nic, t, f->topo->ifaces[v->iface].vlan);
+    else
+        fabric_nas_send(f, v->iface, vip, t, now);
+}
+
 /* Who has one of our VIPs? */
 static void answer(struct fabric *f, int port, const struct train *t, ps_t now)
 {
@@ -96,8 +108,7 @@ static void answer(struct fabric *f, int port, const struct train *t, ps_t now)
             continue;
         vip_mac(f, (int)v, mac);
         counters(f, vip->iface)->arp_answered++;
-        fabric_nas_send(f, vip->iface, (int)v,
-                        fabric_arp_new(f, true, mac, ask->target_ip, ask->sender_mac, ask->sender_ip, now), now);
+        send_arp(f, (int)v, fabric_arp_new(f, true, mac, ask->target_ip, ask->sender_mac, ask->sender_ip, now), now);
     }
 }
 
@@ -112,11 +123,7 @@ static void announce(struct fabric *f, int vip, ps_t now)
         return;
     vip_mac(f, vip, mac);
     t = fabric_arp_new(f, false, mac, topo->addr.bytes, NULL, topo->addr.bytes, now);
-    /* By the NIC where it receives, so that the switch learns its address there. */
-    if (v->nic >= 0)
-        fabric_port_send(f, v->nic, t, f->topo->ifaces[v->iface].vlan);
-    else
-        fabric_nas_send(f, v->iface, vip, t, now);
+    send_arp(f, vip, t, now);
 }
 
 /* ---- in ---- */

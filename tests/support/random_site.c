@@ -304,6 +304,7 @@ char *random_site(uint64_t seed, unsigned looks)
     join(&m.links, backwards, out);
     fprintf(out, "datastores:\n");
     join(&m.datastores, backwards, out);
+    fprintf(out, "workloads:\n  w: {op: mixed, read-share: 50%%, block: 64KiB, outstanding: 2, for: 60ms}\n");
     fclose(out);
     return text;
 }

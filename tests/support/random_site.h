@@ -1,6 +1,7 @@
 /* Random topology files that are valid and have a way from every host to every VIP: for twins and for holding engines against
  * each other. Hosts of both kinds with every sort of team, one to three switches in a line, LAGs or single cables between,
- * NAS controllers with a LAG, a switch-independent team or one NIC. No rule without an index.
+ * NAS controllers with a LAG, a switch-independent team or one NIC. No rule without an index. One short workload
+ * reads and writes everywhere.
  */
 #ifndef TESTS_SUPPORT_RANDOM_SITE_H
 #define TESTS_SUPPORT_RANDOM_SITE_H

@@ -173,6 +173,125 @@ struct topo *topo_load(const struct topo_file *f, const char *case_name, struct 
     return t;
 }
 
+/* A map with one more entry for `key`, a map too: the one that is there, or a new one. */
+static struct doc_node *map_in(struct topo_arena *a, struct doc_node *map, const char *key)
+{
+    const struct doc_pair *pair = doc_get_pair(map, key);
+    if (pair)
+        return pair->value;
+    struct doc_node *inside = doc_new(a, DOC_MAP, (struct diag_mark){0});
+    doc_put(a, map, key, (struct diag_mark){0}, inside);
+    return inside;
+}
+
+/* The assignments as a patch of the tree. NULL, with errors, when they name datastores that are not there. */
+static struct doc_node *patch_of(const struct doc_node *tree, const struct topo_assignment *all, size_t n,
+                                 struct schema_report *report)
+{
+    struct topo_arena *a = report->arena;
+    const struct doc_node *there = doc_get(tree, "datastores");
+    const struct diag_mark nowhere = {0};
+    struct doc_node *patch = doc_new(a, DOC_MAP, nowhere), *datastores = map_in(a, patch, "datastores");
+    for (size_t i = 0; i < n; i++) {
+        const struct doc_node *old = doc_get(there, all[i].datastore), *own = doc_get(old, "server");
+        if (!old) {
+            schema_error(report, nowhere, NULL, "the plan has a datastore `%s` and the file has not", all[i].datastore);
+            continue;
+        }
+        struct doc_node *ds = map_in(a, datastores, all[i].datastore);
+        doc_put(a, map_in(a, ds, "mounted"), all[i].host, nowhere, doc_scalar(a, all[i].server, nowhere));
+        if (own && own->type == DOC_SCALAR && strcmp(own->text, all[i].server) == 0 && !doc_get(ds, "vip"))
+            doc_put(a, ds, "vip", nowhere, doc_scalar(a, all[i].vip, nowhere));
+    }
+    return report->failed ? NULL : patch;
+}
+
+struct topo *topo_load_assigned(const struct topo_file *f, const char *case_name, const struct topo_assignment *all,
+                                size_t n, struct diag *d)
+{
+    struct topo_arena *scratch = arena_new();
+    struct schema_report report;
+    const struct doc_node *case_;
+    struct topo *t = NULL;
+    schema_report_init(&report, scratch, d);
+    const struct doc_node *tree = tree_of_case(f, case_name, &report, &case_);
+    const struct doc_node *patch = tree ? patch_of(tree, all, n, &report) : NULL;
+    if (patch) {
+        tree = doc_merge(scratch, tree, patch, d);
+        t = topo_build(tree, case_, f->name, case_name, &report);
+    }
+    arena_free(scratch);
+    return t;
+}
+
+/* FNV-1a over more bytes. */
+static uint64_t hash_text(uint64_t h, const char *text)
+{
+    for (const unsigned char *p = (const unsigned char *)text;; p++) {
+        h = (h ^ *p) * UINT64_C(0x100000001b3);
+        if (!*p)
+            return h;
+    }
+}
+
+/* Of a tree, so that neither the order of a map nor that of a cable's ends counts. */
+static uint64_t hash_tree(const struct doc_node *node, bool unordered)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325) + (uint64_t)node->type, sum = 0;
+    switch (node->type) {
+    case DOC_NULL:
+    case DOC_SCALAR:
+        return hash_text(h, node->text);
+    case DOC_LIST:
+        for (size_t i = 0; i < node->count; i++) {
+            uint64_t item = hash_tree(node->items[i], false);
+            sum += item * UINT64_C(0x9e3779b97f4a7c15);
+            h = (h ^ item) * UINT64_C(0x9e3779b97f4a7c15);
+        }
+        return unordered ? sum : h;
+    case DOC_MAP:
+        for (size_t i = 0; i < node->count; i++) {
+            const struct doc_pair *pair = &node->pairs[i];
+            uint64_t value = hash_tree(pair->value, strcmp(pair->key, "ends") == 0);
+            sum += hash_text(value * UINT64_C(0x9e3779b97f4a7c15), pair->key);
+        }
+        return h ^ sum;
+    }
+    return h;
+}
+
+bool topo_file_fingerprint(const struct topo_file *f, const char *case_name,
+                           void (*part)(void *context, const char *name, uint64_t hash), void *context, struct diag *d)
+{
+    /* What a plan does not depend on; `set` of the case is merged already. */
+    static const char *const left_out[] = {"version", "name",  "title",  "workloads",
+                                           "events",  "cases", "expect", "allow"};
+    struct topo_arena *scratch = arena_new();
+    struct schema_report report;
+    const struct doc_node *case_;
+    schema_report_init(&report, scratch, d);
+    const struct doc_node *tree = tree_of_case(f, case_name, &report, &case_);
+    for (size_t i = 0; tree && i < tree->count; i++) {
+        const struct doc_pair *pair = &tree->pairs[i];
+        bool nodes = strcmp(pair->key, "nodes") == 0, out = false;
+        for (size_t k = 0; k < sizeof(left_out) / sizeof(left_out[0]); k++)
+            out |= strcmp(pair->key, left_out[k]) == 0;
+        if (out)
+            continue;
+        if ((!nodes && strcmp(pair->key, "datastores") != 0) || pair->value->type != DOC_MAP) {
+            part(context, pair->key, hash_tree(pair->value, true));
+            continue;
+        }
+        for (size_t k = 0; k < pair->value->count; k++) {
+            const struct doc_pair *inside = &pair->value->pairs[k];
+            part(context, arena_printf(scratch, "%s %s", nodes ? "node" : "datastore", inside->key),
+                 hash_tree(inside->value, false));
+        }
+    }
+    arena_free(scratch);
+    return tree != NULL;
+}
+
 /* The tree of a case as a file of its own: its `allow` joins; other cases, and what compares them, go. The name is written
  * where it was the file's. */
 static const struct doc_node *as_file(const struct topo_file *f, const struct doc_node *tree, const char *case_name,

@@ -7,6 +7,8 @@
 #ifndef EMU_MODEL_TOPOLOGY_FILE_H
 #define EMU_MODEL_TOPOLOGY_FILE_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "emu/model/diag.h"
@@ -26,6 +28,24 @@ const char *topo_file_case(const struct topo_file *f, size_t i);
 /* The topology of a case; NULL for the file as it stands (the base; what a file without cases means). */
 struct topo *topo_load(const struct topo_file *f, const char *case_name, struct diag *d);
 void topo_free(struct topo *t);
+
+/* Where a host mounts a datastore from, in a plan: takes the place of what `mounted:` says for that host. */
+struct topo_assignment {
+    const char *datastore, *host;
+    const char *server; /* the string exactly as mounted */
+    const char *vip;    /* its address; where `server` is the datastore's own name (`server:`), what that resolves to */
+};
+
+/* The topology of a case with datastores mounted as the assignments say, as if the file said so; assignments that name no
+ * datastore, VIP or host of the file are errors. */
+struct topo *topo_load_assigned(const struct topo_file *f, const char *case_name, const struct topo_assignment *all,
+                                size_t n, struct diag *d);
+
+/* Hashes of all that a plan depends on, part by part ("node esx1", "datastore ds01", "links"), in file order: equal for files
+ * that differ in their order, their comments or in what only a run reads (workloads, events, expectations). False, with an
+ * error in d, when there is no such case. */
+bool topo_file_fingerprint(const struct topo_file *f, const char *case_name,
+                           void (*part)(void *context, const char *name, uint64_t hash), void *context, struct diag *d);
 
 /* Prints the expanded file as YAML that reads back to the same topology. 0, or -EIO. */
 int topo_file_print_expanded(const struct topo_file *f, const char *case_name, FILE *out);

@@ -240,7 +240,13 @@ static int run(struct hash_command *c, const struct hash_options *o, const struc
     } else if (c->n_links > 1) {
         rc = cli_error(CLI_USAGE, c->label, "-n %s: several counts go with SRC DST", o->links);
     } else {
+#if BUILD_MINIMAL
+        rc = o->flows
+                 ? hash_flows(c, o->flows)
+                 : cli_error(CLI_USAGE, c->label, "--pcap %s: this is a minimal build, made without libpcap", o->pcap);
+#else
         rc = o->flows ? hash_flows(c, o->flows) : hash_pcap(c, o->pcap);
+#endif
     }
 out:
     free(links);

@@ -1,11 +1,13 @@
 /* Sources of the commands: Cisco TAC 116385 (Catalyst), NX-OS Layer 2 guides, "Verifying the Load-Balancing Outgoing Port ID"
- * (Nexus), Junos CLI reference `show forwarding-options load-balance`, HPE Aruba 16.09 `show trunks`, ONTAP `network port ifgrp
+ * (Nexus), Arista EOS manual `show load-balance destination`, FTOS command reference `show port-channel-flow`, Junos CLI reference `show forwarding-options load-balance`, HPE Aruba 16.09 `show trunks`, ONTAP `network port ifgrp
  * show`, esxcli reference, Linux Documentation/networking/bonding.rst. Other switches have no command that answers for a flow:
  * there the members' counters tell, while this flow alone is busy.
  */
 #include "emu/model/path_proof.h"
 
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -25,37 +27,43 @@ struct proof {
     const char *model; /* prefix of the node's model up to a hyphen, or NULL: any */
     enum doubt doubt;
     const char *command; /* {name}: see values below */
+    enum path_proof_form form;
+    const char *answer; /* TELL: words of the answer in which {port} is the choice */
 };
 
 /* The first row that fits counts. */
 // clang-format off
 static const struct proof proofs[] = {
-    {TOPO_SWITCH, "cisco-nexus", DOUBT_RULE, "show port-channel load-balance forwarding-path interface {port-channel} vlan {vlan} src-ip {src} dst-ip {dst}"},
-    {TOPO_SWITCH, "nexus", DOUBT_RULE, "show port-channel load-balance forwarding-path interface {port-channel} vlan {vlan} src-ip {src} dst-ip {dst}"},
-    {TOPO_SWITCH, "cisco", DOUBT_RULE, "test etherchannel load-balance interface {lag} {ip|mac}"},
-    {TOPO_SWITCH, "catalyst", DOUBT_RULE, "test etherchannel load-balance interface {lag} {ip|mac}"},
-    {TOPO_SWITCH, "juniper", DOUBT_RULE, "show forwarding-options load-balance ingress-interface {in} family {inet} source-address {src} destination-address {dst} transport-protocol tcp source-port {sport} destination-port {dport}"},
-    {TOPO_SWITCH, "hp", DOUBT_RULE, "show trunks load-balance interface {lag} mac {smac} {dmac} ip {src} {dst} {sport} {dport} inbound-port {in}"},
-    {TOPO_SWITCH, "procurve", DOUBT_RULE, "show trunks load-balance interface {lag} mac {smac} {dmac} ip {src} {dst} {sport} {dport} inbound-port {in}"},
-    {TOPO_SWITCH, "aruba", DOUBT_RULE, "show trunks load-balance interface {lag} mac {smac} {dmac} ip {src} {dst} {sport} {dport} inbound-port {in}"},
-    {TOPO_SWITCH, "cisco-nexus", DOUBT_PLACE, "show mac address-table address {mac.}"},
-    {TOPO_SWITCH, "nexus", DOUBT_PLACE, "show mac address-table address {mac.}"},
-    {TOPO_SWITCH, "cisco", DOUBT_PLACE, "show mac address-table address {mac.}"},
-    {TOPO_SWITCH, "catalyst", DOUBT_PLACE, "show mac address-table address {mac.}"},
-    {TOPO_SWITCH, "arista", DOUBT_PLACE, "show mac address-table address {mac.}"},
-    {TOPO_SWITCH, NULL, DOUBT_PLACE, "look up {mac} in its MAC address table"},
-    {TOPO_SWITCH, NULL, DOUBT_RULE, "compare the counters of {lag}'s members while this flow alone is busy"},
-    {TOPO_ESXI, NULL, DOUBT_PORT, "esxcli network ip connection list"},
-    {TOPO_ESXI, NULL, DOUBT_MAC, "esxcli network ip interface list"},
-    {TOPO_ESXI, NULL, DOUBT_PORT_ID, "esxtop, n: column TEAM-PNIC of {iface}"},
-    {TOPO_ESXI, NULL, DOUBT_RULE, "esxtop, n: column TEAM-PNIC of {iface}"},
-    {TOPO_LINUX, NULL, DOUBT_PORT, "ss -tn dst {server}"},
-    {TOPO_LINUX, NULL, DOUBT_MAC, "ip -br link show {team}"},
-    {TOPO_LINUX, NULL, DOUBT_RULE, "cat /proc/net/bonding/{team}; uname -r"},
-    {TOPO_NAS, "netapp", DOUBT_RULE, "network port ifgrp show -node {part} -ifgrp {team}; ifstat of its ports while this flow alone is busy"},
-    {TOPO_NAS, "truenas", DOUBT_RULE, "cat /proc/net/bonding/{team} (CORE: ifconfig {team})"},
-    {TOPO_NAS, NULL, DOUBT_RULE, "compare the counters of the NICs of {part} while this flow alone is busy"},
-    {TOPO_ROUTER, NULL, DOUBT_RULE, "compare the counters of {team}'s members while this flow alone is busy"},
+    {TOPO_SWITCH, "cisco-nexus", DOUBT_RULE, "show port-channel load-balance forwarding-path interface {port-channel} vlan {vlan} src-ip {src} dst-ip {dst}", PATH_PROOF_TELL, "Outgoing port id: {port}"},
+    {TOPO_SWITCH, "nexus", DOUBT_RULE, "show port-channel load-balance forwarding-path interface {port-channel} vlan {vlan} src-ip {src} dst-ip {dst}", PATH_PROOF_TELL, "Outgoing port id: {port}"},
+    {TOPO_SWITCH, "cisco", DOUBT_RULE, "test etherchannel load-balance interface {lag} {ip|mac}", PATH_PROOF_TELL, "Would select {port} of"},
+    {TOPO_SWITCH, "catalyst", DOUBT_RULE, "test etherchannel load-balance interface {lag} {ip|mac}", PATH_PROOF_TELL, "Would select {port} of"},
+    {TOPO_SWITCH, "arista", DOUBT_RULE, "show load-balance destination port-channel {lag} ingress-interface {in} src-ipv4-address {src} dst-ipv4-address {dst} ip-protocol 6 src-l4-port {sport} dst-l4-port {dport}", PATH_PROOF_TELL, "Output Interface: {port}"},
+    {TOPO_SWITCH, "force10", DOUBT_RULE, "show port-channel-flow outgoing-port-channel {number} incoming-interface {in} source-ip {src} destination-ip {dst} protocol tcp source-port {sport} destination-port {dport}", PATH_PROOF_TELL, "for the given flow, is {port}"},
+    {TOPO_SWITCH, "dell-force10", DOUBT_RULE, "show port-channel-flow outgoing-port-channel {number} incoming-interface {in} source-ip {src} destination-ip {dst} protocol tcp source-port {sport} destination-port {dport}", PATH_PROOF_TELL, "for the given flow, is {port}"},
+    {TOPO_SWITCH, "ftos", DOUBT_RULE, "show port-channel-flow outgoing-port-channel {number} incoming-interface {in} source-ip {src} destination-ip {dst} protocol tcp source-port {sport} destination-port {dport}", PATH_PROOF_TELL, "for the given flow, is {port}"},
+    {TOPO_SWITCH, "juniper", DOUBT_RULE, "show forwarding-options load-balance ingress-interface {in} family {inet} source-address {src} destination-address {dst} transport-protocol tcp source-port {sport} destination-port {dport}", PATH_PROOF_SHOW, NULL},
+    {TOPO_SWITCH, "hp", DOUBT_RULE, "show trunks load-balance interface {lag} mac {smac} {dmac} ip {src} {dst} {sport} {dport} inbound-port {in}", PATH_PROOF_TELL, "forwarded out port {port}"},
+    {TOPO_SWITCH, "procurve", DOUBT_RULE, "show trunks load-balance interface {lag} mac {smac} {dmac} ip {src} {dst} {sport} {dport} inbound-port {in}", PATH_PROOF_TELL, "forwarded out port {port}"},
+    {TOPO_SWITCH, "aruba", DOUBT_RULE, "show trunks load-balance interface {lag} mac {smac} {dmac} ip {src} {dst} {sport} {dport} inbound-port {in}", PATH_PROOF_TELL, "forwarded out port {port}"},
+    {TOPO_SWITCH, "cisco-nexus", DOUBT_PLACE, "show mac address-table address {mac.}", PATH_PROOF_SHOW, NULL},
+    {TOPO_SWITCH, "nexus", DOUBT_PLACE, "show mac address-table address {mac.}", PATH_PROOF_SHOW, NULL},
+    {TOPO_SWITCH, "cisco", DOUBT_PLACE, "show mac address-table address {mac.}", PATH_PROOF_SHOW, NULL},
+    {TOPO_SWITCH, "catalyst", DOUBT_PLACE, "show mac address-table address {mac.}", PATH_PROOF_SHOW, NULL},
+    {TOPO_SWITCH, "arista", DOUBT_PLACE, "show mac address-table address {mac.}", PATH_PROOF_SHOW, NULL},
+    {TOPO_SWITCH, NULL, DOUBT_PLACE, "look up {mac} in its MAC address table", PATH_PROOF_ADVICE, NULL},
+    {TOPO_SWITCH, NULL, DOUBT_RULE, "compare the counters of {lag}'s members while this flow alone is busy", PATH_PROOF_ADVICE, NULL},
+    {TOPO_ESXI, NULL, DOUBT_PORT, "esxcli network ip connection list", PATH_PROOF_SHOW, NULL},
+    {TOPO_ESXI, NULL, DOUBT_MAC, "esxcli network ip interface list", PATH_PROOF_SHOW, NULL},
+    {TOPO_ESXI, NULL, DOUBT_PORT_ID, "esxtop, n: column TEAM-PNIC of {iface}", PATH_PROOF_ADVICE, NULL},
+    {TOPO_ESXI, NULL, DOUBT_RULE, "esxtop, n: column TEAM-PNIC of {iface}", PATH_PROOF_ADVICE, NULL},
+    {TOPO_LINUX, NULL, DOUBT_PORT, "ss -tn dst {server}", PATH_PROOF_SHOW, NULL},
+    {TOPO_LINUX, NULL, DOUBT_MAC, "ip -br link show {team}", PATH_PROOF_SHOW, NULL},
+    {TOPO_LINUX, NULL, DOUBT_RULE, "cat /proc/net/bonding/{team}; uname -r", PATH_PROOF_SHOW, NULL},
+    {TOPO_NAS, "netapp", DOUBT_RULE, "network port ifgrp show -node {part} -ifgrp {team}; ifstat of its ports while this flow alone is busy", PATH_PROOF_ADVICE, NULL},
+    {TOPO_NAS, "truenas", DOUBT_RULE, "cat /proc/net/bonding/{team} (CORE: ifconfig {team})", PATH_PROOF_ADVICE, NULL},
+    {TOPO_NAS, NULL, DOUBT_RULE, "compare the counters of the NICs of {part} while this flow alone is busy", PATH_PROOF_ADVICE, NULL},
+    {TOPO_ROUTER, NULL, DOUBT_RULE, "compare the counters of {team}'s members while this flow alone is busy", PATH_PROOF_ADVICE, NULL},
 };
 // clang-format on
 
@@ -87,7 +95,7 @@ struct values {
     const struct path_hop *hop;
     int box; /* that is asked */
     bool write;
-    bool drawn; /* the client's port */
+    bool drawn; /* the client's port, and it matters */
 };
 
 /* How devices write a MAC: 0050.5600.0001, 005056-000001, 00:50:56:00:00:01. */
@@ -153,6 +161,8 @@ static void put(char *out, size_t size, const char *name, size_t n, const struct
         snprintf(out, size, "%s", lag);
     else if (IS("port-channel"))
         snprintf(out, size, "port-channel %s", lag + strcspn(lag, "0123456789"));
+    else if (IS("number"))
+        snprintf(out, size, "%s", lag + strcspn(lag, "0123456789"));
     else if (IS("src"))
         snprintf(out, size, "%s", src);
     else if (IS("dst"))
@@ -237,13 +247,14 @@ static bool doubt_of(const struct topo *t, const struct flow *flow, enum flow_di
 }
 
 bool path_proof(const struct topo *t, const struct flow *flow, enum flow_direction direction,
-                const struct path_hop *hop, int *box, char *out, size_t size)
+                const struct path_hop *hop, int *box, enum path_proof_form *form, char *out, size_t size)
 {
     struct values v = {.t = t, .flow = flow, .hop = hop, .write = direction == FLOW_WRITE};
     const struct proof *p;
     enum doubt doubt;
 
-    v.drawn = flow->sport_origin == TOPO_DRAWN;
+    v.drawn = flow->sport_origin == TOPO_DRAWN &&
+              (!hop->policy || (hash_reads(hop->policy) & (HASH_READS_SRC_PORT | HASH_READS_DST_PORT)));
     if (!doubt_of(t, flow, direction, hop, &doubt, &v.box))
         return false;
     p = find(t, v.box, doubt);
@@ -251,5 +262,225 @@ bool path_proof(const struct topo *t, const struct flow *flow, enum flow_directi
         return false;
     fill_in(p->command, &v, out, size);
     *box = v.box;
+    if (form)
+        *form = p->form;
     return true;
+}
+
+/* ---- reading back ---- */
+
+/* The next word of a text, divided by blanks; its length, 0 at the end. */
+static size_t word(const char **text)
+{
+    *text += strspn(*text, " \t\r");
+    return strcspn(*text, " \t\r");
+}
+
+/* Names of ports and LAGs: the same letters, one's perhaps shorter, and the same numbers. */
+static bool same_name(const char *a, size_t n_a, const char *b, size_t n_b)
+{
+    size_t la = 0, lb = 0;
+
+    while (la < n_a && !isdigit((unsigned char)a[la]))
+        la++;
+    while (lb < n_b && !isdigit((unsigned char)b[lb]))
+        lb++;
+    if (strncasecmp(a, b, la < lb ? la : lb) != 0)
+        return false;
+    while (la < n_a && lb < n_b) {
+        char *end_a, *end_b;
+
+        if (isdigit((unsigned char)a[la]) && isdigit((unsigned char)b[lb])) {
+            if (strtoul(a + la, &end_a, 10) != strtoul(b + lb, &end_b, 10))
+                return false;
+            la = (size_t)(end_a - a);
+            lb = (size_t)(end_b - b);
+        } else if (a[la++] != b[lb++]) {
+            return false;
+        }
+    }
+    return la == n_a && lb == n_b;
+}
+
+/* The name as the box has it, without the controller. */
+static const char *own_name(const struct topo *t, int port)
+{
+    const char *dot = t->boxes[t->ports[port].box].part ? strchr(t->ports[port].name, '.') : NULL;
+
+    return dot ? dot + 1 : t->ports[port].name;
+}
+
+int path_proof_port(const struct topo *t, int team, const char *name)
+{
+    const struct topo_team *tm = &t->teams[team];
+    int found = -1;
+
+    for (size_t i = 0; i < tm->n_ports; i++) {
+        const char *own = own_name(t, tm->ports[i]);
+
+        if (strcasecmp(own, name) == 0)
+            return tm->ports[i];
+        if (!same_name(own, strlen(own), name, strlen(name)))
+            continue;
+        if (found >= 0)
+            return -1;
+        found = tm->ports[i];
+    }
+    return found;
+}
+
+/* The LAG of this node that is called so, or whose number this is. */
+static int find_team(const struct topo *t, int node, const char *name, size_t n)
+{
+    for (size_t i = 0; i < t->n_teams; i++) {
+        const char *own = t->teams[i].name, *digits = own + strcspn(own, "0123456789");
+
+        if (t->boxes[t->teams[i].box].node != node || t->teams[i].kind == TOPO_TEAM_SINGLE)
+            continue;
+        if (same_name(own, strlen(own), name, n))
+            return (int)i;
+        if (*digits && ((isdigit((unsigned char)*name) && same_name(digits, strlen(digits), name, n)) ||
+                        (n > 12 && strncasecmp(name, "port-channel", 12) == 0 &&
+                         same_name(digits, strlen(digits), name + 12, n - 12))))
+            return (int)i;
+    }
+    return -1;
+}
+
+static bool take_address(struct topo_addr *a, const char *text, size_t n)
+{
+    char copy[64];
+
+    if (n >= sizeof copy)
+        return false;
+    memcpy(copy, text, n);
+    copy[n] = '\0';
+    return topo_addr_parse(a, copy);
+}
+
+/* A port number; a placeholder that nobody filled in is 0: any. */
+static uint16_t take_port(const char *text) { return (uint16_t)strtoul(text, NULL, 10); }
+
+/* Takes the value of {name} off *line. */
+static bool take(const struct topo *t, int node, const char *name, const char **line, struct path_asked *a)
+{
+    size_t n = word(line);
+    const char *text = *line;
+
+    if (n == 0)
+        return false;
+    *line += n;
+#define IS(literal) (strncmp(name, "{" literal "}", sizeof literal + 1) == 0)
+    if (IS("lag") || IS("port-channel") || IS("number")) {
+        if (n == 12 && strncasecmp(text, "port-channel", n) == 0) { /* the number is a word of its own */
+            n = word(line);
+            text = *line;
+            *line += n;
+        }
+        a->lag = text;
+        a->lag_length = n;
+        a->team = find_team(t, node, text, n);
+        return n > 0;
+    }
+    if (IS("ip|mac")) {
+        size_t of_src = word(line);
+        const char *src = *line, *dst = src + of_src;
+        size_t of_dst = word(&dst);
+
+        *line = dst + of_dst;
+        a->by_mac = n == 3 && strncasecmp(text, "mac", n) == 0;
+        if (a->by_mac)
+            return true;
+        return n == 2 && strncasecmp(text, "ip", n) == 0 && take_address(&a->src, src, of_src) &&
+               take_address(&a->dst, dst, of_dst);
+    }
+    if (IS("src"))
+        return take_address(&a->src, text, n);
+    if (IS("dst"))
+        return take_address(&a->dst, text, n);
+    if (IS("sport"))
+        a->sport = take_port(text);
+    if (IS("dport"))
+        a->dport = take_port(text);
+#undef IS
+    return true;
+}
+
+/* The line against one command: its words, or unmistakable beginnings of them. */
+static bool fits(const struct topo *t, int node, const char *command, const char *line, struct path_asked *a)
+{
+    for (size_t n; (n = word(&command)) > 0; command += n) {
+        size_t m;
+
+        if (*command == '{') {
+            if (!take(t, node, command, &line, a))
+                return false;
+            continue;
+        }
+        m = word(&line);
+        if (m < (n < 2 ? n : 2) || m > n || strncasecmp(command, line, m) != 0)
+            return false;
+        line += m;
+    }
+    return word(&line) == 0;
+}
+
+bool path_proof_read(const struct topo *t, int node, const char *line, struct path_asked *out)
+{
+    for (size_t i = 0; i < sizeof proofs / sizeof proofs[0]; i++) {
+        struct path_asked a = {.team = -1, .answer = proofs[i].answer};
+
+        if (proofs[i].form != PATH_PROOF_TELL || proofs[i].kind != t->nodes[node].kind ||
+            !model_fits(t->nodes[node].model, proofs[i].model) || !fits(t, node, proofs[i].command, line, &a))
+            continue;
+        *out = a;
+        return true;
+    }
+    return false;
+}
+
+/* Copies a word of the device; letters that stand apart from their number belong to it: "Te 1/21". */
+static bool copy_port(const char *text, size_t n, char *port, size_t size)
+{
+    size_t letters = 0, more = 0;
+    const char *next = text + n;
+
+    while (letters < n && isalpha((unsigned char)text[letters]))
+        letters++;
+    if (letters == n && n > 0 && (more = word(&next)) > 0 && !isdigit((unsigned char)*next))
+        more = 0;
+    while (n > 0 && more == 0 && strchr(".,;", text[n - 1]))
+        n--;
+    while (more > 0 && strchr(".,;", next[more - 1]))
+        more--;
+    if (n == 0 || n + more >= size)
+        return false;
+    memcpy(port, text, n);
+    memcpy(port + n, next, more);
+    port[n + more] = '\0';
+    return true;
+}
+
+bool path_proof_answer(const struct path_asked *asked, const char *line, char *port, size_t size)
+{
+    const char *start = line;
+
+    for (size_t step; (step = word(&start)) > 0; start += step) {
+        const char *at = start, *pattern = asked->answer, *found = NULL;
+        size_t n, m, length = 0;
+
+        while ((n = word(&pattern)) > 0 && (m = word(&at)) > 0) {
+            if (*pattern == '{') {
+                found = at;
+                length = m;
+            } else if (n != m || strncasecmp(pattern, at, n) != 0) {
+                break;
+            }
+            pattern += n;
+            at += m;
+        }
+        if (n == 0 && found)
+            return copy_port(found, length, port, size);
+    }
+    return false;
 }

@@ -50,7 +50,7 @@ static void add_hop(struct json_out *j, const struct topo *t, const struct flow 
         json_out_end(j);
     }
     json_out_end(j);
-    json_out_string(j, "proof", path_proof(t, flow, direction, hop, &box, text, sizeof text) ? text : NULL);
+    json_out_string(j, "proof", path_proof(t, flow, direction, hop, &box, NULL, text, sizeof text) ? text : NULL);
     json_out_end(j);
 }
 

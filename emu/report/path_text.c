@@ -493,7 +493,7 @@ static void print_proofs(const struct walks *both, FILE *out)
 
                 number++;
                 if (!path_proof(s->t, &s->flows[both[d].first + g], (enum flow_direction)d, &both[d].paths[g].hops[h],
-                                &box, command, sizeof command))
+                                &box, NULL, command, sizeof command))
                     continue;
                 snprintf(line, sizeof line, "on %s: %s", s->t->boxes[box].name, command);
                 while (k < n_seen && strcmp(seen[k], line) != 0)

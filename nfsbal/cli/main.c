@@ -4,6 +4,7 @@
 
 // clang-format off
 static const struct cli_command commands[] = {
+    {"ask", command_ask, "what to ask the devices so that uncertain choices of links become certain"},
     {"check", cmd_check, "check a topology file, and the network that it describes"},
     {"hash", command_hash, "which link does this flow take: one pair, a matrix, a stream or a capture"},
     {"path", cmd_path, "explain which links every flow takes"},

@@ -1,0 +1,1 @@
+nfsbal ask topologies/examples/pve-truenas.yaml

@@ -1,0 +1,1 @@
+nfsbal ask --json --node fas topologies/examples/plant-b.yaml

@@ -33,7 +33,7 @@ bool fabric_beacons_init(struct fabric *f, int team)
 
     for (int i = 0; i < t->n_ifaces && !wanted; i++) {
         wanted = f->ifaces[t->ifaces[i]].pick->choice.teaming->detect == TOPO_DETECT_BEACON;
-        vlan = f->topo->ifaces[t->ifaces[i]].vlan;
+        vlan = f->ifaces[t->ifaces[i]].vlan;
     }
     if (!wanted || n < 2)
         return true;

@@ -20,7 +20,7 @@ static bool enter(struct fabric *f, int port, struct train *t)
 static void at_switch(struct wire *w, struct train *t, ps_t now)
 {
     struct fabric *f = w->owner;
-    int port = topo_linkdir_to(f->topo, w->id);
+    int port = w->to;
 
     if (enter(f, port, t))
         fabric_switch_in(f, port, t, now);
@@ -30,13 +30,13 @@ static void at_nas(struct wire *w, struct train *t, ps_t now)
 {
     struct fabric *f = w->owner;
 
-    fabric_nas_in(f, topo_linkdir_to(f->topo, w->id), t, now);
+    fabric_nas_in(f, w->to, t, now);
 }
 
 static void at_host(struct wire *w, struct train *t, ps_t now)
 {
     struct fabric *f = w->owner;
-    int port = topo_linkdir_to(f->topo, w->id);
+    int port = w->to;
 
     if (enter(f, port, t))
         fabric_host_in(f, port, t, now);
@@ -48,7 +48,7 @@ static void at_nobody(struct wire *w, struct train *t, ps_t now)
     struct fabric *f = w->owner;
 
     (void)now;
-    fabric_drop(f, t, &fabric_box_of_port(f, topo_linkdir_to(f->topo, w->id))->counters.stray_dropped);
+    fabric_drop(f, t, &fabric_box_of_port(f, w->to)->counters.stray_dropped);
 }
 
 static void tapped(struct wire *w, const struct train *t, ps_t start)
@@ -104,12 +104,13 @@ static void make_wires(struct fabric *f)
             .rate = l->rate,
             .delay = l->delay,
             .buffer = queue_of(f, d),
-            .vague = QUEUE_VAGUE,
+            .vague = f->config.sharp_queues ? 0 : QUEUE_VAGUE,
             .seed = random_seed(f->config.seed, topo_linkdir_name(t, d)),
             .arrive = who_is_at(f, topo_linkdir_to(t, d)),
             .tap = f->config.tap ? tapped : NULL,
             .owner = f,
             .id = d,
+            .to = topo_linkdir_to(t, d),
         };
 
         wire_init(&f->wires[d], &c, f->queue, f->pool);
@@ -176,6 +177,8 @@ static bool make_teams(struct fabric *f)
         enum topo_origin origin;
 
         f->ifaces[i].team = t->ifaces[i].team;
+        f->ifaces[i].box = t->ifaces[i].box;
+        f->ifaces[i].vlan = t->ifaces[i].vlan;
         f->ifaces[i].uplink = f->ifaces[i].moved = -1;
         if (t->ifaces[i].team < 0)
             continue;
@@ -314,6 +317,7 @@ struct fabric *fabric_new(const struct topo *t, struct eventq *queue, struct tra
 
         f->ports[i].fabric = f;
         f->ports[i].index = f->ports[i].lport = i;
+        f->ports[i].box = t->ports[i].box;
         f->ports[i].out = out < 0 ? NULL : &f->wires[out];
     }
     if (make_teams(f) && make_boxes(f) && start(f))

@@ -39,9 +39,11 @@ void fabric_deliver(struct fabric *f, int iface, struct train *t, ps_t now)
 
 void fabric_send(struct fabric *f, int iface, int vip, struct train *t, ps_t now)
 {
-    if (f->ifaces[iface].team < 0 || f->boxes[f->topo->ifaces[iface].box].off)
-        fabric_drop(f, t, &f->boxes[f->topo->ifaces[iface].box].counters.no_port_dropped);
-    else if (f->boxes[f->topo->ifaces[iface].box].kind == TOPO_NAS)
+    struct fabric_box *box = &f->boxes[f->ifaces[iface].box];
+
+    if (f->ifaces[iface].team < 0 || box->off)
+        fabric_drop(f, t, &box->counters.no_port_dropped);
+    else if (box->kind == TOPO_NAS)
         fabric_nas_send(f, iface, vip, t, now);
     else
         fabric_host_send(f, iface, t, now);
@@ -131,7 +133,9 @@ void fabric_counters(const struct fabric *f, int linkdir, struct fabric_counters
 {
     const struct wire *w = &f->wires[linkdir];
     const struct wire_counters *c = &w->counters;
+    uint64_t frames, bytes;
 
+    wire_flying(w, &frames, &bytes);
     *out = (struct fabric_counters){
         .frames_in = c->frames_in,
         .bytes_in = c->bytes_in,
@@ -141,8 +145,8 @@ void fabric_counters(const struct fabric *f, int linkdir, struct fabric_counters
         .bytes_tail_dropped = c->bytes_dropped,
         .frames_lost = c->frames_lost,
         .bytes_lost = c->bytes_lost,
-        .frames_in_flight = c->frames_flying,
-        .bytes_in_flight = c->bytes_flying,
+        .frames_in_flight = frames,
+        .bytes_in_flight = bytes,
         .queue_peak = wire_queue_peak(w),
         .busy = c->busy,
     };
@@ -157,17 +161,19 @@ bool fabric_conserves(const struct fabric *f, char *problem, size_t size)
 {
     for (size_t d = 0; d < 2 * f->topo->n_links; d++) {
         const struct wire_counters *c = &f->wires[d].counters;
+        uint64_t frames, bytes;
 
         if (wire_conserves(&f->wires[d]))
             continue;
+        wire_flying(&f->wires[d], &frames, &bytes);
         snprintf(problem, size,
                  "%s: %llu frames and %llu bytes went in; %llu and %llu arrived, %llu and %llu were dropped, %llu and "
                  "%llu lost, %llu and %llu are in flight",
                  topo_linkdir_name(f->topo, (int)d), (unsigned long long)c->frames_in, (unsigned long long)c->bytes_in,
                  (unsigned long long)c->frames_out, (unsigned long long)c->bytes_out,
                  (unsigned long long)c->frames_dropped, (unsigned long long)c->bytes_dropped,
-                 (unsigned long long)c->frames_lost, (unsigned long long)c->bytes_lost,
-                 (unsigned long long)c->frames_flying, (unsigned long long)c->bytes_flying);
+                 (unsigned long long)c->frames_lost, (unsigned long long)c->bytes_lost, (unsigned long long)frames,
+                 (unsigned long long)bytes);
         return false;
     }
     return true;

@@ -22,6 +22,7 @@ struct eventq; /* emu/fabric/eventq.h: shared with the end points so that there 
 
 struct fabric_config {
     uint64_t seed;
+    bool sharp_queues; /* a queue drops exactly at its limit, as simulators do and switches don't (wire.c) */
     /* A train arrives at an end point's interface. Ownership passes. Called at t->head == now; its last frame is in at
      * t->tail. */
     void (*deliver)(void *context, int iface, struct train *t, ps_t now);

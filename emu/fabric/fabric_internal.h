@@ -26,7 +26,7 @@ struct fabric_port {
     struct event change; /* `wanted` becomes `usable` */
     struct fabric *fabric;
     struct wire *out; /* NULL: no cable */
-    int index;
+    int index, box;
     int lport; /* of a switch: what it learns and floods by, a LAG or this port */
     bool carrier;
     bool usable; /* as its team (or switch) knows */
@@ -63,7 +63,8 @@ struct fabric_team {
 };
 
 struct fabric_iface {
-    int team;
+    int team, box;
+    uint16_t vlan;
     struct fabric_pick *pick;
     uint8_t mac[6];
     int uplink;                           /* fixed rules: the port it sends by, -1 = none usable */
@@ -129,7 +130,7 @@ static inline bool fabric_lport_is_team(const struct fabric *f, int lport) { ret
 static inline int fabric_team_of_lport(const struct fabric *f, int lport) { return lport - (int)f->topo->n_ports; }
 static inline struct fabric_box *fabric_box_of_port(const struct fabric *f, int port)
 {
-    return &f->boxes[f->topo->ports[port].box];
+    return &f->boxes[f->ports[port].box];
 }
 /* The VLAN id in the tag that the train carries, 0 = untagged. */
 static inline uint16_t fabric_tag(const struct train *t) { return t->tagged ? t->vlan : 0; }

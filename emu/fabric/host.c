@@ -33,7 +33,7 @@ static int fixed_uplink(struct fabric *f, int iface)
             return i->moved;
     memcpy(t.src, i->mac, 6);
     memcpy(t.dst, fabric_broadcast, 6);
-    t.vlan = f->topo->ifaces[iface].vlan;
+    t.vlan = f->ifaces[iface].vlan;
     return fabric_pick(f, i->pick, &t, -1, iface);
 }
 
@@ -54,7 +54,7 @@ void fabric_host_uplinks(struct fabric *f, int team, ps_t now)
         f->generation++;
         if (now >= 0 && uplink >= 0 && i->pick->choice.teaming->notify)
             fabric_port_send(f, uplink, fabric_control_new(f, TRAIN_NOTIFY, i->mac, fabric_broadcast, now),
-                             f->topo->ifaces[iface].vlan);
+                             f->ifaces[iface].vlan);
     }
 }
 
@@ -93,14 +93,13 @@ static void own_addresses(struct fabric *f, int team, int port, struct train *t)
 
 void fabric_host_send(struct fabric *f, int iface, struct train *t, ps_t now)
 {
-    const struct topo_iface *topo = &f->topo->ifaces[iface];
     struct fabric_iface *i = &f->ifaces[iface];
     struct fabric_team *team = &f->teams[i->team];
     const struct team_choice *c = &i->pick->choice;
     int out;
 
     (void)now;
-    t->vlan = topo->vlan;
+    t->vlan = f->ifaces[iface].vlan;
     out = uplink_of(f, iface, t);
     if (out < 0) {
         fabric_drop(f, t, &counters(f, i->team)->no_port_dropped);
@@ -111,8 +110,8 @@ void fabric_host_send(struct fabric *f, int iface, struct train *t, ps_t now)
         own_addresses(f, i->team, out, t);
     for (unsigned k = 0; team->both && k < c->n; k++)
         if (c->port[k] != out && (c->in_use >> k & 1))
-            fabric_port_send(f, c->port[k], train_copy(f->pool, t), topo->vlan);
-    fabric_port_send(f, out, t, topo->vlan);
+            fabric_port_send(f, c->port[k], train_copy(f->pool, t), i->vlan);
+    fabric_port_send(f, out, t, f->ifaces[iface].vlan);
 }
 
 /* ---- in ---- */
@@ -162,7 +161,7 @@ static int addressed(const struct fabric *f, const struct fabric_team *team, int
     for (int k = 0; k < team->n_ifaces; k++) {
         int iface = team->ifaces[k];
 
-        if (f->topo->ifaces[iface].vlan == fabric_tag(t) && (nic || same_mac(f->ifaces[iface].mac, t->dst)) &&
+        if (f->ifaces[iface].vlan == fabric_tag(t) && (nic || same_mac(f->ifaces[iface].mac, t->dst)) &&
             takes_in(f, &f->ifaces[iface], port))
             return iface;
     }
@@ -186,7 +185,7 @@ static void group_in(struct fabric *f, struct fabric_team *team, int port, struc
     for (int k = 0; k < team->n_ifaces; k++) {
         int iface = team->ifaces[k];
 
-        if (f->topo->ifaces[iface].vlan != fabric_tag(t) || !takes_group(f, &f->ifaces[iface], port, first))
+        if (f->ifaces[iface].vlan != fabric_tag(t) || !takes_group(f, &f->ifaces[iface], port, first))
             continue;
         if (last >= 0)
             take(f, last, train_copy(f->pool, t), now);

@@ -16,7 +16,7 @@
 
 static struct fabric_box_counters *counters(struct fabric *f, int iface)
 {
-    return &f->boxes[f->topo->ifaces[iface].box].counters;
+    return &f->boxes[f->ifaces[iface].box].counters;
 }
 
 static bool switch_independent(const struct fabric *f, int team)
@@ -57,12 +57,11 @@ static int pick(struct fabric *f, int iface, const struct train *t)
 
 void fabric_nas_send(struct fabric *f, int iface, int vip, struct train *t, ps_t now)
 {
-    const struct topo_iface *topo = &f->topo->ifaces[iface];
     enum topo_origin origin;
     int out;
 
     (void)now;
-    t->vlan = topo->vlan;
+    t->vlan = f->ifaces[iface].vlan;
     team_mac(f->topo, iface, vip, t->src, &origin);
     out = pick(f, iface, t);
     if (out < 0) {
@@ -71,7 +70,7 @@ void fabric_nas_send(struct fabric *f, int iface, int vip, struct train *t, ps_t
     }
     if (f->teams[f->ifaces[iface].team].sends_nic_mac)
         memcpy(t->src, f->topo->ports[out].mac, 6);
-    fabric_port_send(f, out, t, topo->vlan);
+    fabric_port_send(f, out, t, f->ifaces[iface].vlan);
 }
 
 /* ---- ARP ---- */
@@ -88,7 +87,7 @@ static void send_arp(struct fabric *f, int vip, struct train *t, ps_t now)
     const struct fabric_vip *v = &f->vips[vip];
 
     if (v->nic >= 0)
-        fabric_port_send(f, v->nic, t, f->topo->ifaces[v->iface].vlan);
+        fabric_port_send(f, v->nic, t, f->ifaces[v->iface].vlan);
     else
         fabric_nas_send(f, v->iface, vip, t, now);
 }
@@ -104,7 +103,7 @@ static void answer(struct fabric *f, int port, const struct train *t, ps_t now)
         uint8_t mac[6];
 
         if (!vip->up || vip->iface < 0 || f->ifaces[vip->iface].team != team ||
-            f->topo->ifaces[vip->iface].vlan != fabric_tag(t) || !is_v4(&f->topo->vips[v].addr, ask->target_ip))
+            f->ifaces[vip->iface].vlan != fabric_tag(t) || !is_v4(&f->topo->vips[v].addr, ask->target_ip))
             continue;
         vip_mac(f, (int)v, mac);
         counters(f, vip->iface)->arp_answered++;
@@ -139,8 +138,7 @@ static int vip_of(const struct fabric *f, int port, const struct train *t)
         const struct topo_addr *a = &f->topo->vips[v].addr;
 
         if (vip->up && vip->iface >= 0 && f->ifaces[vip->iface].team == team && a->version == key->ip_version &&
-            memcmp(a->bytes, key->dst, a->version == 4 ? 4 : 16) == 0 &&
-            f->topo->ifaces[vip->iface].vlan == fabric_tag(t))
+            memcmp(a->bytes, key->dst, a->version == 4 ? 4 : 16) == 0 && f->ifaces[vip->iface].vlan == fabric_tag(t))
             return (int)v;
     }
     return -1;
@@ -166,7 +164,7 @@ static void arp_in(struct fabric *f, int port, struct train *t, ps_t now)
     if (!t->u.arp.reply && fabric_first_copy(team, t))
         answer(f, port, t, now);
     for (int i = 0; t->u.arp.reply && i < team->n_ifaces; i++)
-        if (f->topo->ifaces[team->ifaces[i]].vlan == fabric_tag(t)) {
+        if (f->ifaces[team->ifaces[i]].vlan == fabric_tag(t)) {
             fabric_deliver(f, team->ifaces[i], t, now);
             return;
         }
@@ -253,11 +251,11 @@ static void learning(struct event *e, ps_t now)
     struct fabric *f = team->fabric;
 
     for (int i = 0; i < team->n_ifaces; i++) {
-        uint16_t vlan = f->topo->ifaces[team->ifaces[i]].vlan;
+        uint16_t vlan = f->ifaces[team->ifaces[i]].vlan;
         bool again = false;
 
         for (int k = 0; k < i; k++)
-            again |= f->topo->ifaces[team->ifaces[k]].vlan == vlan;
+            again |= f->ifaces[team->ifaces[k]].vlan == vlan;
         for (size_t p = 0; !again && p < team->topo->n_ports; p++) {
             int port = team->topo->ports[p];
             const uint8_t *mac = f->topo->ports[port].mac;

@@ -49,7 +49,7 @@ static void settle(struct fabric_port *p, bool usable, ps_t now)
     f->generation++;
     if (team >= 0)
         fabric_team_changed(f, team, p->index, usable, now);
-    if (f->boxes[f->topo->ports[p->index].box].kind == TOPO_SWITCH && !usable && !fabric_lport_usable(f, p->lport))
+    if (f->boxes[f->ports[p->index].box].kind == TOPO_SWITCH && !usable && !fabric_lport_usable(f, p->lport))
         fabric_switch_lport_down(f, p->lport);
 }
 

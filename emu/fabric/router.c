@@ -32,7 +32,7 @@ struct fabric_neighbours {
 
 static struct fabric_box_counters *counters(struct fabric *f, int iface)
 {
-    return &f->boxes[f->topo->ifaces[iface].box].counters;
+    return &f->boxes[f->ifaces[iface].box].counters;
 }
 
 bool fabric_router_init(struct fabric *f, int iface)
@@ -180,7 +180,7 @@ void fabric_router_in(struct fabric *f, int iface, struct train *t, ps_t now)
     }
     if (t->flow)
         memcpy(to.bytes, t->flow->key.dst, sizeof to.bytes);
-    out = to.version == 4 ? towards(f, f->topo->ifaces[iface].box, &to) : -1;
+    out = to.version == 4 ? towards(f, f->ifaces[iface].box, &to) : -1;
     if (out < 0 || !f->ifaces[out].neighbours || out == iface) {
         fabric_drop(f, t, &counters(f, iface)->no_route_dropped);
         return;

@@ -82,7 +82,7 @@ static int port_of(struct fabric *f, int lport, const struct train *t, int in)
 static void flood(struct fabric *f, int in, struct train *t)
 {
     struct fabric_box *b = fabric_box_of_port(f, in);
-    int from = f->ports[in].lport, box = f->topo->ports[in].box;
+    int from = f->ports[in].lport, box = f->ports[in].box;
     bool unicast = !train_group_mac(t->dst);
 
     fabric_mark_flood(f, t);
@@ -109,7 +109,7 @@ static void forward(struct fabric *f, int in, struct train *t, uint16_t tag_in, 
 {
     struct fabric_box_counters *c = counters(f, in);
     int from = f->ports[in].lport, out;
-    int lport = fabric_mlag_way(f, f->topo->ports[in].box, from, to->lport);
+    int lport = fabric_mlag_way(f, f->ports[in].box, from, to->lport);
     uint16_t tag;
 
     if (lport < 0 || lport == from) {
@@ -168,11 +168,11 @@ void fabric_switch_in(struct fabric *f, int port, struct train *t, ps_t now)
     if (!train_group_mac(t->src) && f->ports[port].lport != b->mlag_peer_link) {
         uint64_t key = key_of(t->src, t->vlan);
 
-        fabric_switch_learn(f, f->topo->ports[port].box, key, f->ports[port].lport, now, &from);
-        fabric_mlag_learned(f, f->topo->ports[port].box, key, f->ports[port].lport, now);
+        fabric_switch_learn(f, f->ports[port].box, key, f->ports[port].lport, now, &from);
+        fabric_mlag_learned(f, f->ports[port].box, key, f->ports[port].lport, now);
     }
     to = train_group_mac(t->dst) ? NULL : mac_table_find(&b->macs, key_of(t->dst, t->vlan));
-    if (mac_known(&b->macs, to, now) || fabric_mlag_knows(f, f->topo->ports[port].box, to, now))
+    if (mac_known(&b->macs, to, now) || fabric_mlag_knows(f, f->ports[port].box, to, now))
         forward(f, port, t, tag, slot, from, to);
     else
         flood(f, port, t);

@@ -42,7 +42,6 @@ struct wire_counters {
     uint64_t frames_in, bytes_in, frames_out, bytes_out;
     uint64_t frames_dropped, bytes_dropped; /* tail drop */
     uint64_t frames_lost, bytes_lost;       /* random loss, faults, link down */
-    uint64_t frames_flying, bytes_flying;   /* queued or on the way */
     ps_t busy;                              /* time spent sending */
 };
 
@@ -85,7 +84,7 @@ struct wire { /* the caller embeds it */
     struct train_pool *pool;
     wire_tap *tap;
     void *owner;
-    int id;
+    int id, to;
 };
 
 struct wire_config {
@@ -96,8 +95,8 @@ struct wire_config {
     uint64_t seed;   /* of random loss */
     wire_arrive *arrive;
     wire_tap *tap; /* may be NULL; called for each train at its arrival, or loss on the way */
-    void *owner;   /* left alone here, with id */
-    int id;
+    void *owner;   /* left alone here, with id and to */
+    int id, to;
 };
 
 /* Makes an idle wire. queue and pool must outlive it. */
@@ -118,6 +117,8 @@ void wire_set_background(struct wire *w, double share);
 
 uint64_t wire_queue_peak(const struct wire *w);       /* bytes */
 uint64_t wire_queued(const struct wire *w, ps_t now); /* bytes that wait or are being sent */
+/* Frames and bytes queued or on the way. */
+void wire_flying(const struct wire *w, uint64_t *frames, uint64_t *bytes);
 bool wire_conserves(const struct wire *w);
 
 #endif

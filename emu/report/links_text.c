@@ -6,6 +6,7 @@
 
 #include "emu/model/result.h"
 #include "emu/model/topology.h"
+#include "emu/report/spread_text.h"
 #include "emu/report/table.h"
 
 #define BAR 20
@@ -125,106 +126,10 @@ static int print_links(const struct result *r, FILE *out)
     return rc;
 }
 
-/* The team among whose members a link direction was chosen: the sender's, or the receiver's where the sender has but one
- * port for each of them (a NAS that balances by VIP, a vSwitch without a LAG). -1: there was nothing to choose. */
-static int choosing_team(const struct topo *t, int linkdir, bool *receives)
-{
-    int from = t->ports[topo_linkdir_from(t, linkdir)].team, to = t->ports[topo_linkdir_to(t, linkdir)].team;
-    *receives = from < 0 || t->teams[from].n_ports < 2;
-    if (!*receives)
-        return from;
-    return to >= 0 && t->teams[to].n_ports > 1 ? to : -1;
-}
-
-static const char *rule(const struct topo_team *team, bool receives)
-{
-    if (receives)
-        return team->kind == TOPO_TEAM_NAS_TEAM ? "NIC of the VIP's MAC" : "where its MAC was learned";
-    return team->teaming.policy.policy ? team->teaming.policy.policy->name : "-";
-}
-
-/* Short name of a member: the port without the controller it is of. */
-static const char *member(const struct topo *t, int port)
-{
-    const char *part = t->boxes[t->ports[port].box].part, *name = t->ports[port].name;
-    size_t n = part ? strlen(part) : 0;
-    return n && !strncmp(name, part, n) && name[n] == '.' ? name + n + 1 : name;
-}
-
-/* One line per team and direction that bulk flows passed: how many on each member, and who is left out. */
-static void row_spread(struct table *table, const struct result *r, int team, bool receives, bool writes)
-{
-    const struct topo *t = r->topo;
-    const struct topo_team *tm = &t->teams[team];
-    char text[1024] = "", idle[512] = "";
-    size_t used = 0, idle_used = 0;
-    unsigned flows = 0;
-    bool part = false;
-
-    for (size_t i = 0; i < tm->n_ports; i++) {
-        int out = topo_port_out(t, tm->ports[i]);
-        if (out < 0)
-            continue;
-        const struct result_link *l = &r->links[receives ? out ^ 1 : out];
-        unsigned n = writes ? l->flows_write : l->flows_read;
-        flows += n;
-        part |= n && l->carries_part;
-        if (n && used < sizeof text)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %u", used ? ", " : "",
-                                     member(t, tm->ports[i]), n);
-        else if (!n && idle_used < sizeof idle)
-            idle_used += (size_t)snprintf(idle + idle_used, sizeof idle - idle_used, "%s%s", idle_used ? " " : "",
-                                          member(t, tm->ports[i]));
-    }
-    if (!flows)
-        return;
-    struct table_row *row = table_row(table, NULL);
-    table_cellf(table, row, 0, "%s %s", t->boxes[tm->box].name, tm->name);
-    table_cellf(table, row, 1, "%s %s", receives ? "receives" : "sends", writes ? "writes" : "reads");
-    table_cell(table, row, 2, rule(tm, receives));
-    table_cellf(table, row, 3, "%s%s", text, part ? " (at most: drawn)" : "");
-    table_cell(table, row, 4, *idle ? idle : "-");
-}
-
-static int print_spread(const struct result *r, FILE *out)
-{
-    static const struct table_column columns[] = {{"team", TABLE_LEFT},
-                                                  {"traffic", TABLE_LEFT},
-                                                  {"link chosen by", TABLE_LEFT},
-                                                  {"flows", TABLE_LEFT},
-                                                  {"without a flow", TABLE_LEFT}};
-    const struct topo *t = r->topo;
-    struct table *table = table_new(columns, sizeof columns / sizeof columns[0]);
-    unsigned char *seen = calloc(t->n_teams + 1, 1); /* bit 0: sends, bit 1: receives */
-    if (!seen) {
-        table_free(table);
-        return table_print(NULL, out, TABLE_TEXT, 0);
-    }
-    for (size_t d = 0; d < r->n_links; d++) {
-        bool receives;
-        int team = r->links[d].flows_write + r->links[d].flows_read ? choosing_team(t, (int)d, &receives) : -1;
-        if (team >= 0)
-            seen[team] |= receives ? 2 : 1;
-    }
-    for (size_t team = 0; team < t->n_teams; team++) {
-        for (int receives = 0; receives < 2; receives++) {
-            if (!(seen[team] & (receives ? 2 : 1)))
-                continue;
-            row_spread(table, r, (int)team, receives, true);
-            row_spread(table, r, (int)team, receives, false);
-        }
-    }
-    free(seen);
-    fputc('\n', out);
-    int rc = table_print(table, out, TABLE_TEXT, 1);
-    table_free(table);
-    return rc;
-}
-
 int links_text(const struct result *r, FILE *out)
 {
     int rc = print_links(r, out);
     if (!rc && r->n_paths)
-        rc = print_spread(r, out);
+        rc = spread_text(r, out);
     return rc;
 }

@@ -184,7 +184,7 @@ static void arp_arrived(struct sim *s, int iface, const struct train *n, ps_t no
 
 static ps_t jitter(struct sim_iface *i, const struct train *n, ps_t now)
 {
-    uint64_t most = (train_first_bytes(n) + TRAIN_FRAME_OVERHEAD) * (8 * (uint64_t)PS_PER_S / i->rate) / JITTER_PART;
+    uint64_t most = (train_first_bytes(n) + TRAIN_FRAME_OVERHEAD) * i->jitter_per_byte;
     ps_t ready = now + (ps_t)random_below(&i->jitter, most < UINT32_MAX ? most : UINT32_MAX);
     if (ready < i->ready)
         ready = i->ready;
@@ -291,7 +291,7 @@ void host_deliver(void *context, int iface, struct train *n, ps_t now)
 /* The slowest cable, and what may wait in front of it: what is on the cable counts, it is told when a train arrives. */
 static void cables(const struct topo *t, int team, struct sim_iface *o)
 {
-    o->rate = 0;
+    bps_t rate = 0;
     o->tcp.nic_limit = NIC_LIMIT;
     for (size_t i = 0; i < t->teams[team].n_ports; i++) {
         int l = t->ports[t->teams[team].ports[i]].link;
@@ -301,11 +301,10 @@ static void cables(const struct topo *t, int team, struct sim_iface *o)
         uint64_t limit = NIC_LIMIT + 2 * (link->rate / 8 / 1000000) * (uint64_t)(link->delay / PS_PER_US);
         if (limit > o->tcp.nic_limit)
             o->tcp.nic_limit = limit;
-        if (!o->rate || link->rate < o->rate)
-            o->rate = link->rate;
+        if (!rate || link->rate < rate)
+            rate = link->rate;
     }
-    if (!o->rate)
-        o->rate = UINT64_C(1000000000);
+    o->jitter_per_byte = rate ? 8 * (uint64_t)PS_PER_S / rate / JITTER_PART : 0;
 }
 
 bool host_init(struct sim *s)

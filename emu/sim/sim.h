@@ -124,8 +124,8 @@ struct sim_iface {
     const struct arp_rules *rules;
     struct tcp_config tcp;
     struct random jitter;
-    bps_t rate; /* of its slowest cable */
-    ps_t ready; /* trains leave in order: not before this */
+    uint64_t jitter_per_byte; /* ps, of the first frame, by its slowest cable */
+    ps_t ready;               /* trains leave in order: not before this */
 };
 
 enum { STATION_READ, STATION_WRITE };

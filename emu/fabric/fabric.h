@@ -29,6 +29,10 @@ struct fabric_config {
     /* A train that was sent on a wire, at its start (<= now) there: for captures. Called when its first frame arrives at the
      * other end or is lost on the way, in order of starts per wire. Not owned. May be NULL. */
     void (*tap)(void *context, int linkdir, const struct train *t, ps_t start);
+    /* The tap is for captures: in order of starts. Otherwise broadcast ARP requests to end boxes that can't answer them
+     * are counted (and tapped) as they enter the queue and go no further: a thousand hosts that ask for 64 addresses are 64
+     * million copies. */
+    bool every_copy;
     void *context;
 };
 

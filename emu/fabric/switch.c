@@ -7,6 +7,8 @@
  * A train of a flow that was here before costs one look into the cache: the entries of its source (to note that it lives) and
  * destination (is it still known?), the port and the tag.
  */
+#include <string.h>
+
 #include "emu/fabric/fabric_internal.h"
 
 static struct fabric_box_counters *counters(struct fabric *f, int port)
@@ -79,6 +81,44 @@ static int port_of(struct fabric *f, int lport, const struct train *t, int in)
     return fabric_pick(f, fabric_pick_of_lag(f, team, in), t, in, -1);
 }
 
+/* Whether an end box at the other end of a port's cable can have no use for this frame: an ARP request for others. */
+static bool bystander(const struct fabric *f, int port, const struct train *t)
+{
+    const struct topo *topo = f->topo;
+    int linkdir = topo_port_out(topo, port), to = topo_linkdir_to(topo, linkdir), box = topo->ports[to].box;
+    const uint8_t *ip = t->u.arp.target_ip;
+
+    if (t->kind != TRAIN_ARP || t->u.arp.reply || memcmp(ip, t->u.arp.sender_ip, 4) == 0 || t->frames != 1)
+        return false;
+    switch (f->boxes[box].kind) {
+    case TOPO_ESXI:
+    case TOPO_LINUX:
+        for (int i = 0; topo->ports[to].team >= 0 && i < f->teams[topo->ports[to].team].n_ifaces; i++)
+            if (memcmp(topo->ifaces[f->teams[topo->ports[to].team].ifaces[i]].addr.bytes, ip, 4) == 0)
+                return false;
+        return true;
+    case TOPO_NAS:
+        for (size_t v = 0; v < topo->n_vips; v++)
+            if (f->vips[v].box == box && memcmp(topo->vips[v].addr.bytes, ip, 4) == 0)
+                return false;
+        return true;
+    case TOPO_SWITCH:
+    case TOPO_ROUTER:
+        break;
+    }
+    return false;
+}
+
+static void pass(struct fabric *f, int port, struct train *t, uint16_t tag)
+{
+    uint16_t vlan = t->vlan;
+
+    fabric_retag(t, tag);
+    wire_pass(f->ports[port].out, t);
+    fabric_retag(t, 0);
+    t->vlan = vlan;
+}
+
 static void flood(struct fabric *f, int in, struct train *t)
 {
     struct fabric_box *b = fabric_box_of_port(f, in);
@@ -98,7 +138,10 @@ static void flood(struct fabric *f, int in, struct train *t)
             continue;
         if (unicast)
             b->counters.flooded_unicast += t->frames;
-        fabric_port_send(f, out, train_copy(f->pool, t), tag);
+        if (!f->config.every_copy && bystander(f, out, t))
+            pass(f, out, t, tag);
+        else
+            fabric_port_send(f, out, train_copy(f->pool, t), tag);
     }
     train_release(f->pool, t);
 }

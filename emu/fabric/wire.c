@@ -617,6 +617,31 @@ void wire_send(struct wire *w, struct train *t)
         send_frame(w, t, bytes);
 }
 
+void wire_pass(struct wire *w, const struct train *t)
+{
+    struct wire_counters *c = &w->counters;
+    uint64_t bytes = train_wire_bytes(t);
+    ps_t time, start;
+
+    c->frames_in++;
+    c->bytes_in += bytes;
+    catch_up(w, later(t->head, w->level.at));
+    if (w->down || full(w)) {
+        *(w->down ? &c->frames_lost : &c->frames_dropped) += 1;
+        *(w->down ? &c->bytes_lost : &c->bytes_dropped) += bytes;
+        return;
+    }
+    time = sending_time(w, bytes);
+    start = w->level.at + (w->level.work >> WIRE_FRACTION);
+    w->level.work += time << WIRE_FRACTION;
+    c->busy += time;
+    note_peak(w, w->level.work);
+    if (w->tap)
+        w->tap(w, t, start);
+    *(w->deaf ? &c->frames_lost : &c->frames_out) += 1;
+    *(w->deaf ? &c->bytes_lost : &c->bytes_out) += bytes;
+}
+
 static void arrival(struct event *e, ps_t now)
 {
     struct wire *w = (struct wire *)e;

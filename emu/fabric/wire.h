@@ -107,6 +107,10 @@ void wire_close(struct wire *w); /* releases what is in flight and all memory bu
  * equal. Takes ownership: what finds the queue full is dropped, a link that is down takes nothing. */
 void wire_send(struct wire *w, struct train *t);
 
+/* As wire_send() of a single frame that nobody at the other end will take: it takes its place in the queue and is counted,
+ * but nothing arrives. t stays the caller's; its tap is called at once. */
+void wire_pass(struct wire *w, const struct train *t);
+
 void wire_set_down(struct wire *w, bool down, ps_t now); /* going down, all that is queued or on the way is lost */
 void wire_set_deaf(struct wire *w, bool deaf);
 void wire_set_rate(struct wire *w, bps_t rate, ps_t now);

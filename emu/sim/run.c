@@ -257,6 +257,7 @@ static bool build(struct sim *s, char *problem, size_t size)
         .seed = s->options->seed,
         .deliver = host_deliver,
         .tap = measure_tap,
+        .every_copy = s->options->tap != NULL,
         .context = s,
     };
     if (!s->queue || !s->trains || !s->tcp.pool)

@@ -394,6 +394,14 @@ static bool take(const struct topo *t, int node, const char *name, const char **
         return n == 2 && strncasecmp(text, "ip", n) == 0 && take_address(&a->src, src, of_src) &&
                take_address(&a->dst, dst, of_dst);
     }
+    if (IS("in")) { /* "Te 1/1" */
+        const char *next = *line;
+        size_t more = word(&next);
+
+        if (more > 0 && isdigit((unsigned char)*next) && isalpha((unsigned char)text[n - 1]))
+            *line = next + more;
+        return true;
+    }
     if (IS("src"))
         return take_address(&a->src, text, n);
     if (IS("dst"))

@@ -29,7 +29,7 @@ static const struct option_table table = {
     .min_operands = 1,
     .max_operands = 1,
     .about = "Prints the read-only commands whose answers settle the choices of links that FILE leaves uncertain,\n"
-             "by device, each once.",
+             "by device, each once. `nfsbal tell FILE` reads a session with the answers below the commands.",
     .rows = rows,
     .n_rows = sizeof rows / sizeof rows[0],
 };

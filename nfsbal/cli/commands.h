@@ -4,5 +4,6 @@
 
 int command_ask(int argc, char **argv);
 int command_hash(int argc, char **argv);
+int command_tell(int argc, char **argv);
 
 #endif

@@ -8,6 +8,7 @@ static const struct cli_command commands[] = {
     {"check", cmd_check, "check a topology file, and the network that it describes"},
     {"hash", command_hash, "which link does this flow take: one pair, a matrix, a stream or a capture"},
     {"path", cmd_path, "explain which links every flow takes"},
+    {"tell", command_tell, "write what the devices answered to `ask` into the file"},
 };
 // clang-format on
 

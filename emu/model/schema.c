@@ -265,7 +265,9 @@ static unsigned kind_bit(const struct doc_node *map)
     return 0;
 }
 
-static void unknown_key(struct schema_report *r, const struct doc_pair *pair, const struct schema_key *keys)
+/* `kind`: that of the node, 0 elsewhere. */
+static void unknown_key(struct schema_report *r, const struct doc_pair *pair, const struct schema_key *keys,
+                        unsigned kind)
 {
     const char *names[64] = {NULL};
     size_t n = 0;
@@ -273,7 +275,7 @@ static void unknown_key(struct schema_report *r, const struct doc_pair *pair, co
     if (!schema_is_new(r, pair->mark))
         return;
     for (; keys->name && n < sizeof(names) / sizeof(names[0]); keys++)
-        if (!(keys->flags & SCHEMA_REFUSED))
+        if (!(keys->flags & SCHEMA_REFUSED) && (!keys->kinds || !kind || (keys->kinds & kind)))
             names[n++] = keys->name;
     schema_error(r, pair->mark, suggest(r, pair->key, names, n), "unknown key `%s`", pair->key);
 }
@@ -289,7 +291,7 @@ static void check_map(struct schema_report *r, const struct doc_node *map, const
         const struct doc_pair *pair = &map->pairs[i];
         const struct schema_key *row = schema_find(keys, pair->key);
         if (!row)
-            unknown_key(r, pair, keys);
+            unknown_key(r, pair, keys, kind);
         else if (row->flags & SCHEMA_REFUSED)
             schema_error(r, pair->mark, NULL, "`%s`: %s", pair->key, row->help);
         else if (partial && (row->flags & SCHEMA_NOT_IN_CASE))

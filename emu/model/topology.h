@@ -257,14 +257,14 @@ struct topo_workload {
     enum topo_op op;
     double read_share; /* TOPO_MIXED */
     bool sequential;
-    uint64_t block;       /* bytes */
-    unsigned outstanding; /* per mount */
-    double rate;          /* bytes/s per mount, 0 = as fast as it goes */
-    double iops;          /* per mount, 0 = as fast as it goes */
-    ps_t start, duration; /* duration 0: by bytes */
-    uint64_t bytes;       /* per mount, 0: by duration */
-    bool stable;          /* file-sync writes (default of kind esxi); else unstable + COMMIT */
-    bool synthetic;       /* made by default because the file has none */
+    uint64_t block;            /* bytes */
+    unsigned outstanding;      /* per mount */
+    double rate;               /* bytes/s per mount, 0 = as fast as it goes */
+    double iops;               /* per mount, 0 = as fast as it goes */
+    ps_t start, duration;      /* duration 0: by bytes */
+    uint64_t bytes;            /* per mount, 0: by duration */
+    bool stable_given, stable; /* file-sync writes, else unstable + COMMIT; not given: see topo_stable() */
+    bool synthetic;            /* made by default because the file has none */
     struct diag_mark mark;
 };
 
@@ -365,6 +365,12 @@ static inline int topo_port_out(const struct topo *t, int port)
 
 /* SunRPC.MaxConnPerIP of an ESXi host; where the file gives none, 4 in releases before 7.0, 32 from then on. */
 unsigned topo_connections_per_ip(const struct topo_node *node, bool *given);
+
+/* Whether a host's writes of a workload are file-sync: as the workload says, else as the host does. */
+static inline bool topo_stable(const struct topo *t, const struct topo_workload *w, int host)
+{
+    return w->stable_given ? w->stable : t->stacks[host].stable;
+}
 
 int topo_find_box(const struct topo *t, const char *name);  /* "esx1", "fs7500:ctl1"; -1 */
 int topo_find_port(const struct topo *t, const char *full); /* "esx1:vmnic2"; -1 */

@@ -191,7 +191,7 @@ void build_dangling(struct build *b, struct diag_mark mark, const char *what, co
     const char **names = arena_alloc(b->scratch, NAMES_MAX * sizeof(*names));
     size_t n = 0;
     for (size_t i = 0; i < table->size && n < NAMES_MAX; i++)
-        if (table->slots[i].name)
+        if (table->slots[i].name && strcmp(table->slots[i].name, name) != 0) /* else it is there and of another kind */
             names[n++] = table->slots[i].name;
     const char *near = diag_nearest(name, names, n);
     schema_error(b->report, mark, near ? arena_printf(b->scratch, "did you mean `%s`?", near) : NULL,

@@ -2,7 +2,7 @@
  * VIP is at home, since it may be taken over.
  *
  * VIPs that go round-robin, and their order on a controller (which decides the NIC of a switch-independent team), follow
- * the addresses, not the order of the file.
+ * the addresses and the names of the controllers, not the order of the file.
  */
 #include "emu/model/topology_build.h"
 
@@ -115,6 +115,22 @@ static int by_address(const void *left, const void *right)
     return memcmp(p->addr.bytes, q->addr.bytes, sizeof(p->addr.bytes));
 }
 
+static int by_part(const void *left, const void *right)
+{
+    const struct topo_box *p = *(struct topo_box *const *)left, *q = *(struct topo_box *const *)right;
+    return build_natural_order(p->part, q->part);
+}
+
+/* The controllers of a NAS in natural order of their names. */
+static const struct topo_box **in_order(struct build *b, const struct topo_node *node)
+{
+    const struct topo_box **order = arena_alloc(b->scratch, ((size_t)node->n_boxes + 1) * sizeof(*order));
+    for (int i = 0; i < node->n_boxes; i++)
+        order[i] = &b->t->boxes[node->first_box + i];
+    qsort(order, (size_t)node->n_boxes, sizeof(*order), by_part);
+    return order;
+}
+
 /* Homes of VIPs that go round-robin, and the place of each VIP among those of its home. */
 static void settle_homes(struct build *b)
 {
@@ -124,13 +140,16 @@ static void settle_homes(struct build *b)
     for (size_t i = 0; i < t->n_vips; i++)
         order[i] = &t->vips[i];
     qsort(order, t->n_vips, sizeof(*order), by_address);
+    const struct topo_box **controllers = NULL;
     int turn = 0;
     for (size_t i = 0; i < t->n_vips; i++) {
         const struct topo_node *node = &t->nodes[order[i]->node];
-        if (i == 0 || order[i - 1]->node != order[i]->node)
+        if (i == 0 || order[i - 1]->node != order[i]->node) {
+            controllers = in_order(b, node);
             turn = 0;
+        }
         if (order[i]->home < 0)
-            order[i]->home = node->first_box + turn++ % node->n_boxes;
+            order[i]->home = (int)(controllers[turn++ % node->n_boxes] - t->boxes);
         order[i]->ordinal = at_home[order[i]->home]++;
     }
 }

@@ -1,6 +1,7 @@
 /* Nodes and boxes, and what a node says about itself: settings, TCP and NFS, storage limits. */
 #include "emu/model/topology_build.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "emu/model/topology_file.h"
@@ -17,6 +18,12 @@ static enum topo_kind kind_of(const struct doc_node *doc)
     return TOPO_ESXI; /* not reached: the schema knows the same names */
 }
 
+static int by_name(const void *left, const void *right)
+{
+    const struct topo_limit *p = left, *q = right;
+    return strcmp(p->name, q->name);
+}
+
 static void take_limits(struct build *b, struct topo_node *node, const struct doc_node *limits)
 {
     if (!limits || !limits->count)
@@ -25,6 +32,7 @@ static void take_limits(struct build *b, struct topo_node *node, const struct do
     for (size_t i = 0; i < limits->count; i++)
         all[i] = (struct topo_limit){build_string(b, limits->pairs[i].key),
                                      build_integer(limits, limits->pairs[i].key, 0), limits->pairs[i].mark};
+    qsort(all, limits->count, sizeof(*all), by_name);
     node->limits = all;
     node->n_limits = limits->count;
 }

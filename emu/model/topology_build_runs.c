@@ -114,7 +114,8 @@ static void add_workload(struct build *b, const struct doc_pair *pair)
     if (doc_get(doc, "read-share") && w->op != TOPO_MIXED)
         schema_error(b->report, build_mark(doc, "read-share"), "op: mixed", "`read-share` belongs to `op: mixed`");
     some_mounts(b, w, doc);
-    w->stable = build_bool(doc, "stable", w->n_mounts && b->t->stacks[b->t->mounts[w->mounts[0]].host].stable);
+    w->stable_given = doc_get(doc, "stable") != NULL;
+    w->stable = build_bool(doc, "stable", false);
 }
 
 /* A file without workloads: every datastore busy, writes, then reads. */
@@ -131,7 +132,6 @@ static void default_workloads(struct build *b)
                                     .outstanding = OUTSTANDING_DEFAULT,
                                     .start = i * DURATION_DEFAULT,
                                     .duration = DURATION_DEFAULT,
-                                    .stable = b->t->stacks[b->t->mounts[0].host].stable,
                                     .synthetic = true};
         all_mounts(b, w);
     }

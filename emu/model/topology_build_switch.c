@@ -2,7 +2,7 @@
  *
  * A LAG says `to:` a team; its members are the cables between this switch and that team, in this side's port order, unless
  * `members:` gives them. Two switches of an MLAG pair have one LAG each to the same team. The host's team then has the LAG
- * of the switch that comes first in the file as its peer; the checks know about pairs.
+ * of the switch whose name comes first as its peer; the checks know about pairs.
  */
 #include "emu/model/topology_build.h"
 
@@ -124,8 +124,9 @@ static void take_members(struct build *b, const struct lag *lag)
                      HASH_MEMBERS_MAX);
     if (lag->to >= 0) {
         team->peer_team = lag->to;
-        if (t->teams[lag->to].peer_team < 0)
-            t->teams[lag->to].peer_team = lag->team;
+        int *back = &t->teams[lag->to].peer_team;
+        if (*back < 0 || build_natural_order(box->name, t->boxes[t->teams[*back].box].name) < 0)
+            *back = lag->team;
     } else if (team->n_ports) {
         int far = other_port(t, ports[0]);
         team->peer_team = far < 0 ? -1 : t->ports[far].team;

@@ -161,8 +161,8 @@ static void take_teaming(struct build *b, const struct topo_team *team, const st
         bool twice = (i < teaming->n_active && among(teaming->standby, teaming->n_standby, port)) ||
                      among(teaming->unused, teaming->n_unused, port);
         if (twice)
-            schema_error(b->report, map->mark, NULL, "`%s` is in two of active, standby and unused",
-                         b->t->ports[port].full);
+            schema_error(b->report, build_mark(map, standby ? "standby" : "unused"), NULL,
+                         "`%s` is in two of active, standby and unused", b->t->ports[port].full);
     }
     teaming->failback = build_bool(map, "failback", teaming->failback);
     char problem[160];

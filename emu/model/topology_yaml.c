@@ -198,9 +198,15 @@ static void take_errors(struct reader *r, struct fy_diag *collected, const char 
 {
     void *at = NULL;
     struct fy_diag_error *e;
+    int last_line = size && text[size - 1] != '\n';
+    for (size_t i = 0; i < size; i++)
+        last_line += text[i] == '\n';
     while ((e = fy_diag_errors_iterate(collected, &at))) {
         struct diag_mark mark = {e->line > 0 ? e->line : 1, e->column > 0 ? e->column : 1, 1};
-        error(r, mark, unquoted_range(r, text, size, mark.line), e->msg);
+        const char *hint = unquoted_range(r, text, size, mark.line);
+        if (!hint && mark.line > last_line)
+            hint = "the file ends here: a {, [ or quote further up is not closed";
+        error(r, mark, hint, e->msg);
     }
     if (!r->failed)
         error(r, (struct diag_mark){1, 1, 1}, NULL, "this is not YAML");

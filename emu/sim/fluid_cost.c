@@ -131,10 +131,11 @@ struct calls {
 
 static struct calls calls_of(const struct topo *t, const struct topo_workload *w, const struct flow *f, bool write)
 {
-    const struct topo_stack *s = &t->stacks[t->ifaces[f->iface].box];
+    int host = t->ifaces[f->iface].box;
+    const struct topo_stack *s = &t->stacks[host];
     uint64_t size = write ? s->wsize : s->rsize;
     uint64_t n = (w->block + size - 1) / size;
-    return (struct calls){(double)n, n > 1 ? size : w->block, write && n > 1 && !w->stable};
+    return (struct calls){(double)n, n > 1 ? size : w->block, write && n > 1 && !topo_stable(t, w, host)};
 }
 
 static double idle_latency(const struct line *l, struct calls c, bool write, size_t n_flows)

@@ -150,7 +150,7 @@ void rpc_operation(struct sim *s, struct sim_job *j, const struct workload_opera
         operation = operation_new(s);
         *operation = (struct operation){.bytes = o->bytes, .calls = calls, .write = o->write};
         /* A write that fits into one call is sent file-sync in any case (Linux: FLUSH_COND_STABLE). */
-        operation->commit = o->write && !j->work.workload->stable;
+        operation->commit = o->write && !topo_stable(s->topo, j->work.workload, s->topo->mounts[j->mount].host);
     }
     uint64_t left = o->bytes;
     for (uint32_t i = 0; i < calls; i++) {

@@ -1,6 +1,7 @@
 #include "tests/support/topo_dump.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "emu/model/topology.h"
 
@@ -88,17 +89,19 @@ static void dump_structure(const struct topo *t, FILE *out)
     }
     for (size_t i = 0; i < t->n_ports; i++) {
         const struct topo_port *p = &t->ports[i];
-        fprintf(out, "port %s name=%s box=%s link=%d/%d team=%s chassis=%d", p->full, p->name, t->boxes[p->box].name,
-                p->link, p->end, p->team < 0 ? "-" : t->teams[p->team].name, p->chassis);
+        fprintf(out, "port %s name=%s box=%s cable=%s team=%s chassis=%d", p->full, p->name, t->boxes[p->box].name,
+                p->link < 0 ? "-" : port_name(t, t->links[p->link].port[!p->end]),
+                p->team < 0 ? "-" : t->teams[p->team].name, p->chassis);
         dump_vlan(&p->vlan, out);
         dump_mac(p->mac, p->mac_origin, out);
         fputc('\n', out);
     }
     for (size_t i = 0; i < t->n_links; i++) {
         const struct topo_link *l = &t->links[i];
+        const char *a = topo_linkdir_name(t, (int)(2 * i)), *b = topo_linkdir_name(t, (int)(2 * i + 1));
+        bool swap = strcmp(a, b) > 0; /* which end stands first in the file is no matter */
         fprintf(out, "link %s rate=%" PRIu64 " delay=%" PRId64 " buffer=%" PRIu64 " loss=%g down=%d back=%s\n",
-                topo_linkdir_name(t, (int)(2 * i)), l->rate, l->delay, l->buffer, l->loss, l->down,
-                topo_linkdir_name(t, (int)(2 * i + 1)));
+                swap ? b : a, l->rate, l->delay, l->buffer, l->loss, l->down, swap ? a : b);
     }
     for (size_t i = 0; i < t->n_teams; i++) {
         const struct topo_team *m = &t->teams[i];
@@ -151,18 +154,19 @@ static void dump_mounts(const struct topo *t, FILE *out)
             "datastore %s export=%s nfs=%d server=%s nconnect=%u per-host=%d weight=%g/%g/%d/%d exclusive=%d apart=%s",
             d->name, t->exports[d->export_].path, d->nfs, or_dash(d->server), d->nconnect, d->per_host, d->weight_read,
             d->weight_write, d->weight_given, d->weight_is_rate, d->exclusive, or_dash(d->apart));
-        fprintf(out, " vms=%u pin=%s wish=%s mounts=%d+%d", d->vms, vip_text(t, d->pin), vip_text(t, d->wish),
-                d->first_mount, d->n_mounts);
+        fprintf(out, " vms=%u pin=%s wish=%s mounts=%d", d->vms, vip_text(t, d->pin), vip_text(t, d->wish),
+                d->n_mounts);
         for (size_t k = 0; k < d->n_holds; k++)
             fprintf(out, " holds=%s", d->holds[k]);
         fputc('\n', out);
     }
     for (size_t i = 0; i < t->n_mounts; i++) {
         const struct topo_mount *m = &t->mounts[i];
-        fprintf(out, "mount %s on %s %s:%s vip=%s iface=%s/%d gateway=%d nconnect=%u shares=%d",
+        fprintf(out, "mount %s on %s %s:%s vip=%s iface=%s/%d gateway=%s nconnect=%u/%u shares=%s",
                 t->datastores[m->datastore].name, t->boxes[m->host].name, m->server, m->path, vip_text(t, m->vip),
-                m->iface < 0 ? "-" : t->ifaces[m->iface].name, m->iface_origin, m->gateway_iface, m->nconnect,
-                m->shares_with);
+                m->iface < 0 ? "-" : t->ifaces[m->iface].name, m->iface_origin,
+                m->gateway_iface < 0 ? "-" : t->ifaces[m->gateway_iface].name, m->nconnect, m->asked,
+                m->shares_with < 0 ? "-" : t->datastores[t->mounts[m->shares_with].datastore].name);
         for (size_t k = 0; k < m->n_vips; k++)
             fprintf(out, " +%s", vip_text(t, m->vips[k]));
         fputc('\n', out);
@@ -175,20 +179,20 @@ static void dump_runs(const struct topo *t, FILE *out)
         const struct topo_workload *w = &t->workloads[i];
         fprintf(out, "workload %s op=%d share=%g sequential=%d block=%" PRIu64 " outstanding=%u rate=%g iops=%g",
                 w->name, w->op, w->read_share, w->sequential, w->block, w->outstanding, w->rate, w->iops);
-        fprintf(out, " start=%" PRId64 " for=%" PRId64 " bytes=%" PRIu64 " stable=%d synthetic=%d mounts=", w->start,
-                w->duration, w->bytes, w->stable, w->synthetic);
+        fprintf(out, " start=%" PRId64 " for=%" PRId64 " bytes=%" PRIu64 " stable=%d/%d synthetic=%d mounts=", w->start,
+                w->duration, w->bytes, w->stable_given, w->stable, w->synthetic);
         for (size_t k = 0; k < w->n_mounts; k++)
-            fprintf(out, "%s%d", k ? "," : "", w->mounts[k]);
+            fprintf(out, "%s%s@%s", k ? "," : "", t->datastores[t->mounts[w->mounts[k]].datastore].name,
+                    t->boxes[t->mounts[w->mounts[k]].host].name);
         fputc('\n', out);
     }
     for (size_t i = 0; i < t->n_events; i++) {
         const struct topo_event *e = &t->events[i];
         fprintf(out,
-                "event at=%" PRId64 " what=%d link=%d/%d state=%d rate=%" PRIu64 " delay=%" PRId64
-                " loss=%g vip=%s box=%s"
+                "event at=%" PRId64 " what=%d link=%s state=%d rate=%" PRIu64 " delay=%" PRId64 " loss=%g vip=%s box=%s"
                 " garp=%d up=%d\n",
-                e->at, e->what, e->link, e->from_end, e->state, e->rate, e->delay, e->loss, vip_text(t, e->vip),
-                box_name(t, e->box), e->garp, e->up);
+                e->at, e->what, e->link < 0 ? "-" : port_name(t, t->links[e->link].port[e->from_end]), e->state,
+                e->rate, e->delay, e->loss, vip_text(t, e->vip), box_name(t, e->box), e->garp, e->up);
     }
     for (size_t i = 0; i < t->n_background; i++)
         fprintf(out, "background %s %g\n", topo_linkdir_name(t, t->background[i].linkdir), t->background[i].share);

@@ -97,6 +97,8 @@ static struct doc_node *expand_one(struct expansion *x, const struct doc_node *n
         return doc_scalar(x->arena, node->text, node->mark);
     if (!range.ranged)
         return doc_scalar(x->arena, text, node->mark);
+    if (range.count == 1)
+        return doc_scalar(x->arena, range_at(x->arena, &range, 0), node->mark);
     const struct frame *nearest = NULL;
     for (const struct frame *f = up; f; f = f->up) {
         if (!f->count)

@@ -93,8 +93,7 @@ static struct doc_node *merge_maps(struct topo_arena *a, const struct doc_node *
         else if (new->value->type != DOC_NULL)
             doc_put(a, merged, old->key, old->mark, doc_merge(a, old->value, new->value, d));
     }
-    for (size_t i = 0; i < patch->count; i++) {
-        const struct doc_pair *pair = &patch->pairs[i];
+    for (const struct doc_pair *pair = patch->pairs; pair && pair < patch->pairs + patch->count; pair++) {
         struct doc_node *value = doc_get_pair(base, pair->key) ? NULL : without_nulls(a, pair, d);
         if (value)
             doc_put(a, merged, pair->key, pair->mark, value);

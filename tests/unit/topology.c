@@ -512,7 +512,8 @@ static void routed(void **state)
     "  - {ends: [\"nas:c1.e0\", \"s:4\"], speed: 1G}\n"                                                               \
     "datastores: {\"d[1-3]\": {export: \"nas:/v[1-3]\", mounted: \"10.0.0.[101-103]\", hosts: \"h[1-2]\"}}\n"         \
     "allow: {mtu: \"of the file\"}\n"                                                                                 \
-    "workloads: {w: {op: write, bytes: 1MB}, r: {op: mixed, read-share: 67%, datastores: [d2, d3], host: h2, pattern: " \
+    "workloads: {w: {op: write, bytes: 1MB}, r: {op: mixed, read-share: 67%, datastores: [d2, d3], host: h2, "        \
+    "pattern: "                                                                                                       \
     "random, block: 8KiB, outstanding: 4, rate: 5MB/s, iops: 1k, start: 1s, for: 2s, stable: true}}\n"                \
     "cases:\n"                                                                                                        \
     "  plain: {}\n"                                                                                                   \

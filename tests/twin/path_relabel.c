@@ -20,25 +20,27 @@
 
 enum { SITES = 400, NAME = 256 };
 
-static void replace(char *text, const char *from, const char *to)
-{
-    char out[NAME] = "", *at = text, *hit;
-
-    while ((hit = strstr(at, from))) {
-        strncat(out, at, (size_t)(hit - at));
-        strcat(out, to);
-        at = hit + strlen(from);
-    }
-    strcat(out, at);
-    strcpy(text, out);
-}
-
+/* The name with the words of the other look put back; each word begins a name or stands behind '>'. */
 static void original_name(char out[NAME], const char *name)
 {
-    snprintf(out, NAME, "%s", name);
-    replace(out, RANDOM_SITE_HOST, "h");
-    replace(out, RANDOM_SITE_SWITCH, "sw");
-    replace(out, RANDOM_SITE_NAS, "nas");
+    static const struct {
+        const char *other, *word;
+    } words[] = {{RANDOM_SITE_HOST, "h"}, {RANDOM_SITE_SWITCH, "sw"}, {RANDOM_SITE_NAS, "nas"}};
+    size_t at = 0;
+
+    while (*name && at + 8 < NAME) {
+        size_t i = 0;
+
+        while (i < 3 && strncmp(name, words[i].other, strlen(words[i].other)) != 0)
+            i++;
+        if (i == 3) {
+            out[at++] = *name++;
+            continue;
+        }
+        at += (size_t)snprintf(out + at, NAME - at, "%s", words[i].word);
+        name += strlen(words[i].other);
+    }
+    out[at] = '\0';
 }
 
 /* A site with the source port of each flow made from its datastore, not from its place in the file. */

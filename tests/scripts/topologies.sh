@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Every topology file of ours runs, and what it expects holds.
+set -euo pipefail
+
+
+run_one() {
+    local out
+    if out=$(emu run --quiet --check "$1" 2>&1); then
+        echo "$1: $(tail -n 1 <<<"$out")"
+    else
+        printf '%s\nFAILED: %s\n' "$out" "$1"
+        return 1
+    fi
+}
+export -f run_one
+find topologies -name '*.yaml' -print0 | sort -z | xargs -0 -n 1 -P 2 bash -c 'run_one "$0"'

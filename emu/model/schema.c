@@ -349,8 +349,9 @@ static void check(struct schema_report *r, const struct doc_node *node, const st
                   struct diag_mark at, bool partial)
 {
     partial = partial || (row->flags & SCHEMA_PARTIAL);
-    if (node->type == DOC_NULL &&
-        (partial || (row->shape & (SCHEMA_MAP | SCHEMA_NAMED) && !(row->flags & SCHEMA_REQUIRED))))
+    /* `exports:` with nothing behind it is an empty map, where nothing but a map could stand there. */
+    bool only_map = (row->shape & (SCHEMA_MAP | SCHEMA_NAMED)) && !(row->shape & (SCHEMA_ONE | SCHEMA_LIST));
+    if (node->type == DOC_NULL && (partial || (only_map && !(row->flags & SCHEMA_REQUIRED))))
         return;
     if (node->type == DOC_SCALAR && (row->shape & SCHEMA_TEXT))
         return;

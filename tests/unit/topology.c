@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "emu/model/topology_file.h"
@@ -643,6 +644,31 @@ static void observed_and_mlag(void **state)
     topo_free(t);
 }
 
+/* 1,000 hosts with 64 datastores: 64,000 mounts, a fraction of a second. The limit is wide because machines are busy. */
+static void large_site(void **state)
+{
+    (void)state;
+    clock_t start = clock();
+    struct topo *t = load(
+        NULL, "version: 1\n"
+              "nodes:\n"
+              "  esx[1-1000]: {kind: esxi, vswitches: {v: {uplinks: \"n[2-5]\", teaming: ip-hash}}, vmknics: {vmk1: "
+              "{vswitch: "
+              "v, address: \"10.0.[0-3].[1-250]/16\"}}}\n"
+              "  sw: {kind: switch, lags: {\"po[1-1000]\": {to: \"esx[1-1000]:v\", mode: static}}}\n"
+              "  nas: {kind: nas, controllers: {\"c[1-2]\": {nics: \"e[0-7]\", lag: {mode: lacp}}}, vips: "
+              "{\"10.0.200.[1-16]/16\": {}}, exports: {\"/ds[1-64]\": {}}}\n"
+              "links: [{ends: [\"esx[1-1000]:n[2-5]\", \"sw:p[1-4000]\"], speed: 10G}, {ends: [\"nas:c[1-2].e[0-7]\", "
+              "\"sw:n[1-16]\"], speed: 100G}]\n"
+              "datastores: {\"ds[1-64]\": {export: \"nas:/{name}\", mounted: \"10.0.200.[1-16,1-16,1-16,1-16]\"}}\n");
+    assert_int_equal(t->n_mounts, 64000);
+    assert_int_equal(t->n_links, 4016);
+    check_addr(&iface(t, "esx1000", "vmk1")->addr, "10.0.3.250/16");
+    assert_string_equal(mount(t, "ds64", "esx1000")->server, "10.0.200.16");
+    assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 5);
+    topo_free(t);
+}
+
 static void addresses(void **state)
 {
     (void)state;
@@ -683,6 +709,7 @@ int main(void)
         cmocka_unit_test(workloads),
         cmocka_unit_test(events),
         cmocka_unit_test(observed_and_mlag),
+        cmocka_unit_test(large_site),
         cmocka_unit_test(addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

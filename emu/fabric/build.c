@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/model/identity.h"
+
 enum { HOP_BITS = 15 };
 
 /* ---- wires ---- */
@@ -94,10 +96,13 @@ static uint64_t queue_of(const struct fabric *f, int linkdir)
 /* The longest frame. */
 enum { QUEUE_VAGUE = 9216 };
 
-static void make_wires(struct fabric *f)
+static bool make_wires(struct fabric *f)
 {
     const struct topo *t = f->topo;
+    uint64_t *boxes = identity_of_boxes(t);
 
+    if (!boxes)
+        return false;
     for (int d = 0; d < 2 * (int)t->n_links; d++) {
         const struct topo_link *l = &t->links[d / 2];
         const struct wire_config c = {
@@ -105,7 +110,7 @@ static void make_wires(struct fabric *f)
             .delay = l->delay,
             .buffer = queue_of(f, d),
             .vague = f->config.sharp_queues ? 0 : QUEUE_VAGUE,
-            .seed = random_seed(f->config.seed, topo_linkdir_name(t, d)),
+            .seed = random_mix(f->config.seed ^ identity_of_linkdir(t, boxes, d)),
             .arrive = who_is_at(f, topo_linkdir_to(t, d)),
             .tap = f->config.tap ? tapped : NULL,
             .owner = f,
@@ -120,6 +125,8 @@ static void make_wires(struct fabric *f)
     }
     for (size_t i = 0; i < t->n_background; i++)
         wire_set_background(&f->wires[t->background[i].linkdir], t->background[i].share);
+    free(boxes);
+    return true;
 }
 
 /* ---- teams and interfaces ---- */
@@ -311,7 +318,8 @@ struct fabric *fabric_new(const struct topo *t, struct eventq *queue, struct tra
         goto fail;
     for (size_t i = 0; i < t->n_boxes; i++)
         f->boxes[i].kind = t->nodes[t->boxes[i].node].kind;
-    make_wires(f);
+    if (!make_wires(f))
+        goto fail;
     for (int i = 0; i < (int)t->n_ports; i++) {
         int out = topo_port_out(t, i);
 

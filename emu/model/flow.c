@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     NFS_PORT = 2049,
@@ -17,16 +18,43 @@ static size_t connections(const struct topo_mount *m)
     return m->nconnect * (m->n_vips ? m->n_vips : 1);
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strcmp((*(const struct topo_datastore *const *)a)->name, (*(const struct topo_datastore *const *)b)->name);
+}
+
+/* Source ports for the connections of each mount, in sport[mount]: the first of them, the others count down from it. As if
+ * the datastores had been mounted in the order of their names, so that the order of the file does not matter. */
+static bool take_ports(const struct topo *t, unsigned *sport)
+{
+    const struct topo_datastore **order = malloc((t->n_datastores + 1) * sizeof *order);
+    unsigned *used = calloc(t->n_boxes + 1, sizeof *used); /* per host */
+    bool ok = order && used;
+
+    for (size_t d = 0; ok && d < t->n_datastores; d++)
+        order[d] = &t->datastores[d];
+    if (ok)
+        qsort(order, t->n_datastores, sizeof *order, by_name);
+    for (size_t d = 0; ok && d < t->n_datastores; d++)
+        for (int i = order[d]->first_mount; i < order[d]->first_mount + order[d]->n_mounts; i++) {
+            sport[i] = used[t->mounts[i].host];
+            used[t->mounts[i].host] += (unsigned)connections(&t->mounts[i]);
+        }
+    free(order);
+    free(used);
+    return ok;
+}
+
 long flow_list(const struct topo *t, struct flow **flows)
 {
     size_t n = 0;
-    unsigned *used = calloc(t->n_boxes + 1, sizeof *used); /* source ports per host */
+    unsigned *sport = calloc(t->n_mounts + 1, sizeof *sport);
 
     for (size_t i = 0; i < t->n_mounts; i++)
         n += connections(&t->mounts[i]);
     *flows = malloc((n + 1) * sizeof **flows);
-    if (!used || !*flows) {
-        free(used);
+    if (!sport || !*flows || !take_ports(t, sport)) {
+        free(sport);
         free(*flows);
         *flows = NULL;
         return -ENOMEM;
@@ -41,11 +69,11 @@ long flow_list(const struct topo *t, struct flow **flows)
                 .connection = (int)c,
                 .iface = m->iface,
                 .vip = m->n_vips ? m->vips[c % m->n_vips] : m->vip,
-                .sport = (uint16_t)(RESERVED_HIGH - used[m->host]++ % (RESERVED_HIGH - RESERVED_LOW + 1)),
+                .sport = (uint16_t)(RESERVED_HIGH - (sport[i] + c) % (RESERVED_HIGH - RESERVED_LOW + 1)),
                 .dport = NFS_PORT,
                 .sport_origin = TOPO_DRAWN,
             };
     }
-    free(used);
+    free(sport);
     return (long)n;
 }

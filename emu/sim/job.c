@@ -2,6 +2,7 @@
 #include "emu/sim/sim.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "emu/sim/schedule.h"
 
@@ -33,31 +34,60 @@ static void pump(struct sim_job *j, ps_t now)
 
 static void due(struct event *e, ps_t now) { pump(SIM_CONTAINER(e, struct sim_job, event), now); }
 
-bool job_init(struct sim *s)
+/* Jobs are started in an order that does not depend on the file's: what happens at one moment happens in that order. */
+struct place {
+    const struct topo_addr *client, *server;
+    const char *datastore, *workload;
+    struct sim_job *job;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    int c = memcmp(x->client->bytes, y->client->bytes, sizeof(x->client->bytes));
+    if (!c)
+        c = memcmp(x->server->bytes, y->server->bytes, sizeof(x->server->bytes));
+    if (!c)
+        c = strcmp(x->datastore, y->datastore);
+    return c ? c : strcmp(x->workload, y->workload);
+}
+
+static bool prepare(struct sim *s, size_t i, struct place *p)
 {
     const struct topo *t = s->topo;
-    struct result *r = s->result;
-    s->n_jobs = r->n_jobs;
-    s->jobs = calloc(s->n_jobs + 1, sizeof(*s->jobs));
-    if (!s->jobs)
+    const struct result_job *r = &s->result->jobs[i];
+    const struct topo_workload *w = &t->workloads[r->workload];
+    const struct topo_mount *m = &t->mounts[r->mount];
+    struct sim_job *j = &s->jobs[i];
+    char client[64];
+    j->sim = s;
+    j->mount = (uint32_t)r->mount;
+    j->event.run = due;
+    if (!schedule_runs(s->result, r))
         return false;
-    for (size_t i = 0; i < s->n_jobs; i++) {
-        struct sim_job *j = &s->jobs[i];
-        const struct topo_workload *w = &t->workloads[r->jobs[i].workload];
-        const struct topo_mount *m = &t->mounts[r->jobs[i].mount];
-        j->sim = s;
-        j->mount = (uint32_t)r->jobs[i].mount;
-        j->event.run = due;
-        if (!schedule_runs(r, &r->jobs[i]))
-            continue;
-        char client[64];
-        topo_addr_print(client, sizeof(client), &t->ifaces[m->iface].addr, false);
-        workload_init(&j->work, w, workload_seed(s->options->seed, client, t->datastores[m->datastore].name, w->name),
-                      WORKLOAD_SPAN);
-        if (j->work.stop == PS_NEVER)
-            s->jobs_left++;
-        eventq_set(s->queue, &j->event, w->start);
+    *p = (struct place){&t->ifaces[m->iface].addr, &t->vips[m->vip].addr, t->datastores[m->datastore].name, w->name, j};
+    topo_addr_print(client, sizeof(client), p->client, false);
+    workload_init(&j->work, w, workload_seed(s->options->seed, client, p->datastore, p->workload), WORKLOAD_SPAN);
+    s->jobs_left += j->work.stop == PS_NEVER;
+    return true;
+}
+
+bool job_init(struct sim *s)
+{
+    size_t n = 0;
+    s->n_jobs = s->result->n_jobs;
+    s->jobs = calloc(s->n_jobs + 1, sizeof(*s->jobs));
+    struct place *places = malloc((s->n_jobs + 1) * sizeof(*places));
+    if (!s->jobs || !places) {
+        free(places);
+        return false;
     }
+    for (size_t i = 0; i < s->n_jobs; i++)
+        n += prepare(s, i, &places[n]);
+    qsort(places, n, sizeof(*places), by_place);
+    for (size_t i = 0; i < n; i++)
+        eventq_set(s->queue, &places[i].job->event, places[i].job->work.start);
+    free(places);
     return true;
 }
 

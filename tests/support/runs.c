@@ -1,0 +1,98 @@
+#include "tests/support/runs.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "emu/model/diag.h"
+#include "emu/model/topology.h"
+#include "emu/model/topology_file.h"
+
+char *runs_read(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    if (!f)
+        fail_msg("%s can't be read", path);
+    char *text = calloc(1, 1 << 16);
+    assert_non_null(text);
+    assert_true(fread(text, 1, (1 << 16) - 1, f) > 0);
+    fclose(f);
+    return text;
+}
+
+char *runs_with(const char *text, const char *workloads)
+{
+    const char *at = strstr(text, "\nworkloads:"), *end;
+    if (!at)
+        fail_msg("no workloads to replace");
+    at++;
+    for (end = strchr(at, '\n'); end && (end[1] == ' ' || end[1] == '#'); end = strchr(end + 1, '\n'))
+        ;
+    end = end ? end + 1 : at + strlen(at);
+    size_t size = strlen(text) + strlen(workloads) + 2;
+    char *out = malloc(size);
+    assert_non_null(out);
+    snprintf(out, size, "%.*s%s%s", (int)(at - text), text, workloads, end);
+    return out;
+}
+
+struct result *runs_options(const char *text, const char *case_name, const struct sim_options *o)
+{
+    struct diag d;
+    char problem[256] = "";
+    diag_init(&d, "site.yaml");
+    struct topo_file *file = topo_file_parse("site.yaml", text, strlen(text), &d);
+    struct topo *t = file ? topo_load(file, case_name, &d) : NULL;
+    if (!t) {
+        diag_print_text(&d, stderr, true);
+        fail_msg("the site does not read");
+    }
+    struct result *r = sim_run(t, o, problem, sizeof(problem));
+    if (!r)
+        fail_msg("%s", problem);
+    topo_file_close(file);
+    diag_free(&d);
+    return r;
+}
+
+struct result *runs_text(const char *text, const char *case_name, enum sim_detail detail, uint64_t seed)
+{
+    const struct sim_options o = {.detail = detail, .seed = seed};
+    struct result *r = runs_options(text, case_name, &o);
+    assert_true(r->complete);
+    return r;
+}
+
+const struct result_link *runs_link(const struct result *r, const char *name)
+{
+    for (size_t i = 0; i < r->n_links; i++)
+        if (strcmp(r->links[i].name, name) == 0)
+            return &r->links[i];
+    fail_msg("no link %s", name);
+    return NULL;
+}
+
+const struct result_entity *runs_datastore(const struct result *r, const char *name)
+{
+    int i = result_find_entity(r->datastores, r->n_datastores, name);
+    if (i < 0)
+        fail_msg("no datastore %s", name);
+    return &r->datastores[i];
+}
+
+ps_t runs_median(const struct result *r)
+{
+    return result_latency_percentile(r->write.operations ? r->write.latency : r->read.latency, 0.5);
+}
+
+void runs_near(double a, double b, double within, const char *what)
+{
+    double off = a / b - 1;
+    if (!(off <= within && off >= -within))
+        fail_msg("%s: %g against %g, %.3g %% off", what, a, b, 100 * off);
+}

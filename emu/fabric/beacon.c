@@ -16,6 +16,7 @@ struct fabric_beacons {
     struct event tick;
     struct fabric *fabric;
     int team;
+    const struct team_choice *uplinks; /* active and standby */
     uint16_t vlan;
     unsigned n;
     ps_t started;
@@ -27,22 +28,25 @@ static event_function tick;
 bool fabric_beacons_init(struct fabric *f, int team)
 {
     struct fabric_team *t = &f->teams[team];
-    size_t n = t->topo->n_ports;
-    bool wanted = false;
+    const struct team_choice *uplinks = NULL;
     uint16_t vlan = 0;
+    size_t n;
 
-    for (int i = 0; i < t->n_ifaces && !wanted; i++) {
-        wanted = f->ifaces[t->ifaces[i]].pick->choice.teaming->detect == TOPO_DETECT_BEACON;
-        vlan = f->ifaces[t->ifaces[i]].vlan;
-    }
-    if (!wanted || n < 2)
+    for (int i = 0; i < t->n_ifaces && !uplinks; i++)
+        if (f->ifaces[t->ifaces[i]].pick->choice.teaming->detect == TOPO_DETECT_BEACON) {
+            uplinks = &f->ifaces[t->ifaces[i]].pick->choice;
+            vlan = f->ifaces[t->ifaces[i]].vlan;
+        }
+    if (!uplinks || uplinks->n < 2)
         return true;
+    n = uplinks->n;
     t->beacons = calloc(1, sizeof *t->beacons + n * n * sizeof(ps_t));
     if (!t->beacons)
         return false;
     t->beacons->tick.run = tick;
     t->beacons->fabric = f;
     t->beacons->team = team;
+    t->beacons->uplinks = uplinks;
     t->beacons->vlan = vlan;
     t->beacons->n = (unsigned)n;
     t->beacons->started = eventq_now(f->queue);
@@ -93,7 +97,7 @@ static void judge(struct fabric_beacons *b, ps_t now)
     bool both;
 
     for (unsigned i = 0; i < b->n; i++) {
-        linked += f->ports[t->topo->ports[i]].carrier;
+        linked += f->ports[b->uplinks->port[i]].carrier;
         fine += good(b, i, now);
     }
     both = linked > 1 && fine == 0;
@@ -101,7 +105,7 @@ static void judge(struct fabric_beacons *b, ps_t now)
         f->generation++;
     t->both = both;
     for (unsigned i = 0; i < b->n; i++) {
-        int port = t->topo->ports[i];
+        int port = b->uplinks->port[i];
         bool lost = fine > 0 && f->ports[port].carrier && !good(b, i, now);
 
         if (lost != f->ports[port].beacon_lost)
@@ -113,18 +117,18 @@ static void tick(struct event *e, ps_t now)
 {
     struct fabric_beacons *b = FABRIC_OF(e, struct fabric_beacons, tick);
     struct fabric *f = b->fabric;
-    const struct topo_team *team = f->teams[b->team].topo;
 
     if (now - b->started > MISSED * PERIOD)
         judge(b, now);
     for (unsigned i = 0; i < b->n; i++) {
+        int port = b->uplinks->port[i];
         struct train *t;
 
-        if (!f->ports[team->ports[i]].carrier)
+        if (!f->ports[port].carrier)
             continue;
-        t = fabric_control_new(f, TRAIN_BEACON, f->topo->ports[team->ports[i]].mac, fabric_broadcast, now);
+        t = fabric_control_new(f, TRAIN_BEACON, f->topo->ports[port].mac, fabric_broadcast, now);
         t->source = (uint16_t)i;
-        fabric_port_send(f, team->ports[i], t, b->vlan);
+        fabric_port_send(f, port, t, b->vlan);
     }
     eventq_set(f->queue, e, now + PERIOD);
 }

@@ -40,6 +40,10 @@ static void deliver(void *context, int iface, struct train *t, ps_t now)
 
     assert_int_equal(now, t->head);
     assert_false(t->tagged);
+    if (r->deliver) {
+        r->deliver(context, iface, t, now);
+        return;
+    }
     if (t->kind == TRAIN_ARP) {
         e->arp++;
         e->arp_last = t->u.arp;

@@ -67,7 +67,8 @@ static void tap(void *context, int linkdir, const struct train *t, ps_t start)
 
 void rig_open(struct rig *r, const char *yaml)
 {
-    struct fabric_config config = {.seed = 1, .sharp_queues = true, .deliver = deliver, .tap = tap, .context = r};
+    struct fabric_config config = {
+        .seed = 1, .sharp_queues = true, .every_copy = true, .deliver = deliver, .tap = tap, .context = r};
     struct diag d;
     struct topo_file *f;
 

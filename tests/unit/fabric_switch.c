@@ -11,16 +11,17 @@
 static struct rig r;
 
 /* Three hosts with one NIC each and a NAS on one switch, no LAGs. */
-static const char plain[] = "version: 1\n"
-                            "name: plain\n"
-                            "nodes:\n"
-                            "  h[1-3]: {kind: linux, nics: [eth0], interfaces: {eth0: {address: \"10.0.0.[1-3]/24\"}}}\n"
-                            "  sw: {kind: switch, mtu: 1600}\n"
-                            "  nas: {kind: nas, controllers: {c: {nics: [e0]}}, exports: {/v: {}},\n"
-                            "        vips: {10.0.0.101/24: {home: c}}}\n"
-                            "links:\n"
-                            "  - {ends: [\"h[1-3]:eth0\", \"sw:[1-3]\"], speed: 1G}\n"
-                            "  - {ends: [\"nas:c.e0\", \"sw:9\"], speed: 1G}\n";
+static const char plain[] =
+    "version: 1\n"
+    "name: plain\n"
+    "nodes:\n"
+    "  h[1-3]: {kind: linux, nics: [eth0], interfaces: {eth0: {address: \"10.0.0.[1-3]/24\"}}}\n"
+    "  sw: {kind: switch, mtu: 1600}\n"
+    "  nas: {kind: nas, controllers: {c: {nics: [e0]}}, exports: {/v: {}},\n"
+    "        vips: {10.0.0.101/24: {home: c}}}\n"
+    "links:\n"
+    "  - {ends: [\"h[1-3]:eth0\", \"sw:[1-3]\"], speed: 1G}\n"
+    "  - {ends: [\"nas:c.e0\", \"sw:9\"], speed: 1G}\n";
 
 static void first_frame_floods_the_next_does_not(void **state)
 {

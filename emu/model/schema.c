@@ -247,20 +247,18 @@ static void check_list(struct schema_report *r, const struct doc_node *node, con
 
 static const char *kind_names(struct schema_report *r, unsigned kinds)
 {
-    static const char *const names[] = {"esxi", "linux", "switch", "nas", "router"};
     const char *text = NULL;
-    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    for (unsigned i = 0; schema_kinds[i]; i++)
         if (kinds & 1u << i)
-            text = text ? arena_printf(r->arena, "%s, %s", text, names[i]) : names[i];
+            text = text ? arena_printf(r->arena, "%s, %s", text, schema_kinds[i]) : schema_kinds[i];
     return text;
 }
 
 static unsigned kind_bit(const struct doc_node *map)
 {
-    static const char *const names[] = {"esxi", "linux", "switch", "nas", "router"};
     const struct doc_node *kind = doc_get(map, "kind");
-    for (unsigned i = 0; kind && i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(names[i], kind->text) == 0)
+    for (unsigned i = 0; kind && schema_kinds[i]; i++)
+        if (strcmp(schema_kinds[i], kind->text) == 0)
             return 1u << i;
     return 0;
 }

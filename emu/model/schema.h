@@ -62,6 +62,7 @@ struct schema_key {
     const char *help;
 };
 
+extern const char *const schema_kinds[];          /* names of enum topo_kind, NULL-terminated */
 extern const struct schema_key schema_topology[]; /* the keys of the file */
 extern const struct schema_key schema_root;       /* the file itself: a map of them */
 

@@ -2,6 +2,8 @@
  * together. */
 #include "emu/model/schema.h"
 
+#include <assert.h>
+
 #include "emu/model/topology.h"
 
 #define ESXI   (1u << TOPO_ESXI)
@@ -14,7 +16,9 @@
 // clang-format off
 #define END {.name = NULL}
 
-static const char *const kinds[] = {"esxi", "linux", "switch", "nas", "router", NULL};
+const char *const schema_kinds[] = {"esxi", "linux", "switch", "nas", "router", NULL};
+static_assert(sizeof(schema_kinds) / sizeof(schema_kinds[0]) == TOPO_ROUTER + 2, "a name per kind, and NULL");
+
 static const char *const lag_modes[] = {"static", "on", "lacp", NULL};
 static const char *const lacp_rates[] = {"fast", "slow", NULL};
 static const char *const bond_modes[] = {"802.3ad", "balance-xor", "active-backup", "balance-tlb", "balance-alb", NULL};
@@ -229,7 +233,7 @@ static const struct schema_key limit_keys[] = {
     END};
 
 static const struct schema_key node_keys[] = {
-    {.name = "kind", .shape = SCHEMA_ONE, .value = SCHEMA_CHOICE, .words = kinds, .flags = SCHEMA_REQUIRED, .help = "what it is"},
+    {.name = "kind", .shape = SCHEMA_ONE, .value = SCHEMA_CHOICE, .words = schema_kinds, .flags = SCHEMA_REQUIRED, .help = "what it is"},
     {.name = "model", .shape = SCHEMA_TEXT, .help = "product, as people know it; its first word is the vendor that policy names are looked up with"},
     {.name = "version", .shape = SCHEMA_TEXT, .kinds = ESXI, .help = "release, \"7.0u3\""},
     {.name = "kernel", .shape = SCHEMA_TEXT, .kinds = LINUX | NAS | ROUTER, .help = "Linux version, \"6.8\": decides the generation of the bonding driver"},

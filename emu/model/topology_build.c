@@ -198,6 +198,12 @@ void build_dangling(struct build *b, struct diag_mark mark, const char *what, co
                  "there is no %s `%s`", what, name);
 }
 
+int build_by_number(const void *left, const void *right)
+{
+    const int *p = left, *q = right;
+    return (*p > *q) - (*p < *q);
+}
+
 int build_natural_order(const char *a, const char *b)
 {
     const char *p = a, *q = b;

@@ -65,7 +65,8 @@ enum topo_origin build_mac(struct build *b, const char *written, const char *ful
 /* Reports a name that is not there, with the nearest of `table`; `what` is "port", "team" ... */
 void build_dangling(struct build *b, struct diag_mark mark, const char *what, const char *name,
                     const struct name_table *table);
-int build_natural_order(const char *a, const char *b); /* like strcmp, runs of digits as numbers */
+int build_by_number(const void *left, const void *right); /* of int, for qsort() and bsearch() */
+int build_natural_order(const char *a, const char *b);    /* like strcmp, runs of digits as numbers */
 
 /* The steps. */
 void build_nodes(struct build *b);           /* topology_build_nodes.c */

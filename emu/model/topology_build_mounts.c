@@ -191,12 +191,6 @@ static bool is_host(const struct topo *t, int box)
     return kind == TOPO_ESXI || kind == TOPO_LINUX;
 }
 
-static int by_number(const void *left, const void *right)
-{
-    const int *p = left, *q = right;
-    return (*p > *q) - (*p < *q);
-}
-
 /* The hosts that mount a datastore, in order. */
 static const int *hosts_of(struct mounting *m, const struct doc_node *list, size_t *n)
 {
@@ -213,7 +207,7 @@ static const int *hosts_of(struct mounting *m, const struct doc_node *list, size
         else
             build_dangling(b, list->items[i]->mark, "host", list->items[i]->text, &b->boxes);
     }
-    qsort(hosts, *n, sizeof(*hosts), by_number);
+    qsort(hosts, *n, sizeof(*hosts), build_by_number);
     return hosts;
 }
 
@@ -223,7 +217,7 @@ static void check_hosts_of_map(struct build *b, const struct doc_node *map, cons
     for (size_t i = 0; map && map->type == DOC_MAP && i < map->count; i++) {
         const struct doc_pair *pair = &map->pairs[i];
         int box = name_table_find(&b->boxes, pair->key);
-        if (strcmp(pair->key, "default") != 0 && (box < 0 || !bsearch(&box, hosts, n, sizeof(*hosts), by_number)))
+        if (strcmp(pair->key, "default") != 0 && (box < 0 || !bsearch(&box, hosts, n, sizeof(*hosts), build_by_number)))
             build_dangling(b, pair->mark, "host that mounts this", pair->key, &b->boxes);
     }
 }

@@ -10,12 +10,11 @@ enum { CONTROLLERS_MAX = 64 };
 
 static enum topo_kind kind_of(const struct doc_node *doc)
 {
-    static const char *const names[] = {"esxi", "linux", "switch", "nas", "router"};
     const char *kind = build_word(doc, "kind");
-    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(kind, names[i]) == 0)
-            return (enum topo_kind)i;
-    return TOPO_ESXI; /* not reached: the schema knows the same names */
+    unsigned i = 0;
+    while (schema_kinds[i + 1] && strcmp(kind, schema_kinds[i]) != 0)
+        i++;
+    return (enum topo_kind)i;
 }
 
 static int by_name(const void *left, const void *right)

@@ -18,12 +18,6 @@ static void all_mounts(struct build *b, struct topo_workload *w)
     w->n_mounts = t->n_mounts;
 }
 
-static int by_number(const void *left, const void *right)
-{
-    const int *p = left, *q = right;
-    return (*p > *q) - (*p < *q);
-}
-
 /* The places of the names of a list in a table, in order; all of n where there is no list. */
 static int *places(struct build *b, const struct doc_node *list, const struct name_table *table, const char *what,
                    size_t *n)
@@ -38,7 +32,7 @@ static int *places(struct build *b, const struct doc_node *list, const struct na
         else
             all[(*n)++] = place;
     }
-    qsort(all, *n, sizeof(*all), by_number);
+    qsort(all, *n, sizeof(*all), build_by_number);
     return all;
 }
 

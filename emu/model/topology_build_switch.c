@@ -73,12 +73,6 @@ static void given_members(struct build *b, const struct lag *lag, struct topo_te
     }
 }
 
-static int by_number(const void *left, const void *right)
-{
-    const int *p = left, *q = right;
-    return (*p > *q) - (*p < *q);
-}
-
 /* The cables to the team at the other end, in this side's port order: ports are numbered in that order. */
 static void found_members(struct build *b, const struct lag *lag, struct topo_team *team, int *ports)
 {
@@ -96,7 +90,7 @@ static void found_members(struct build *b, const struct lag *lag, struct topo_te
             if (near >= 0 && t->ports[near].box == team->box)
                 join(b, team, ports, near, lag->pair->mark);
         }
-        qsort(ports, team->n_ports, sizeof(*ports), by_number);
+        qsort(ports, team->n_ports, sizeof(*ports), build_by_number);
     }
     if (!team->n_ports)
         schema_error(b->report, build_mark(lag->pair->value, "to"), NULL, "no cable leads from `%s` to `%s`", box->name,

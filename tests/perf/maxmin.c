@@ -12,16 +12,15 @@ int main(void)
     static struct work_flow flows[WORK_FLOWS];
     static double done[WORK_FLOWS];
     double last = 0, sum = 0, seconds;
-    struct timespec a, b;
+    clock_t start;
 
     work_fill(flows);
-    clock_gettime(CLOCK_MONOTONIC, &a);
+    start = clock(); /* CPU time: what else the machine does must not count */
     if (!work_run(flows, done)) {
         fputs("maxmin: out of memory\n", stderr);
         return 1;
     }
-    clock_gettime(CLOCK_MONOTONIC, &b);
-    seconds = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9;
+    seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
     for (int i = 0; i < WORK_FLOWS; i++) {
         last = fmax(last, done[i]);
         sum += done[i];

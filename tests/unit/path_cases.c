@@ -325,13 +325,55 @@ static void test_direct(void **unused)
     topo_free(t);
 }
 
+#define ENDS                                                              \
+    "  pve: {kind: linux, interfaces: {eno1: {address: 10.0.0.11/24}}}\n" \
+    "  nas: {kind: nas, controllers: {c: {nics: [e0]}}, vips: {10.0.0.101/24: {}}, exports: {/a: {}}}\n"
+
+/* A ring of four: two ways are equally short, and nobody says which one spanning tree leaves open. */
+static void test_ring(void **unused)
+{
+    struct topo *t = site_parse("version: 1\nname: ring\nnodes:\n" ENDS "  sw[0-3]: {kind: switch}\n"
+                                "links:\n  - {ends: ['pve:eno1', 'sw0:1'], speed: 10G}\n"
+                                "  - {ends: ['nas:c.e0', 'sw2:1'], speed: 10G}\n"
+                                "  - {ends: ['sw[0-3]:up', 'sw[1,2,3,0]:down'], speed: 10G}\n" MOUNTS,
+                                NULL);
+    struct flow f = site_flow(t, "ds1", "pve", 0);
+    struct path p;
+
+    (void)unused;
+    assert_int_equal(path_walk(t, NULL, &f, FLOW_WRITE, true, &p), PATH_OK);
+    assert_int_equal(p.n_hops, 4);
+    assert_string_equal(label_of(t, "ds1", "pve", FLOW_WRITE, 1), "assumed");
+    assert_non_null(strstr(p.hops[1].why, "spanning tree"));
+    assert_string_equal(label_of(t, "ds1", "pve", FLOW_WRITE, 2), "exact");
+    topo_free(t);
+}
+
+/* A path ends after as many hops as it can hold. */
+static void test_too_long(void **unused)
+{
+    struct topo *t = site_parse("version: 1\nname: chain\nnodes:\n" ENDS "  sw[01-18]: {kind: switch}\n"
+                                "links:\n  - {ends: ['pve:eno1', 'sw01:1'], speed: 10G}\n"
+                                "  - {ends: ['nas:c.e0', 'sw18:1'], speed: 10G}\n"
+                                "  - {ends: ['sw[01-17]:up', 'sw[02-18]:down'], speed: 10G}\n" MOUNTS,
+                                NULL);
+    struct flow f = site_flow(t, "ds1", "pve", 0);
+    struct path p;
+
+    (void)unused;
+    assert_int_equal(path_walk(t, NULL, &f, FLOW_WRITE, false, &p), PATH_LOOP);
+    assert_int_equal(p.n_hops, PATH_MAX_HOPS);
+    topo_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_vlan),       cmocka_unit_test(test_learned),     cmocka_unit_test(test_standby),
         cmocka_unit_test(test_mlag),       cmocka_unit_test(test_conditional), cmocka_unit_test(test_two_switches),
         cmocka_unit_test(test_router),     cmocka_unit_test(test_takeover),    cmocka_unit_test(test_observed),
-        cmocka_unit_test(test_local_bias), cmocka_unit_test(test_direct),
+        cmocka_unit_test(test_local_bias), cmocka_unit_test(test_direct),      cmocka_unit_test(test_ring),
+        cmocka_unit_test(test_too_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -310,23 +310,40 @@ static const char *own_name(const struct topo *t, int port)
     return dot ? dot + 1 : t->ports[port].name;
 }
 
+/* One port against a device's name. *found: -1, or the one that fits so far; -2 once there are two. True: it is this one. */
+static bool is_called(const struct topo *t, int port, const char *name, int *found)
+{
+    const char *own = own_name(t, port);
+
+    if (strcasecmp(own, name) == 0 || strcasecmp(t->ports[port].name, name) == 0) {
+        *found = port;
+        return true;
+    }
+    if (same_name(own, strlen(own), name, strlen(name)))
+        *found = *found == -1 ? port : -2;
+    return false;
+}
+
 int path_proof_port(const struct topo *t, int team, const char *name)
 {
-    const struct topo_team *tm = &t->teams[team];
     int found = -1;
 
-    for (size_t i = 0; i < tm->n_ports; i++) {
-        const char *own = own_name(t, tm->ports[i]);
+    for (size_t i = 0; i < t->teams[team].n_ports; i++)
+        if (is_called(t, t->teams[team].ports[i], name, &found))
+            break;
+    return found >= 0 ? found : -1;
+}
 
-        if (strcasecmp(own, name) == 0)
-            return tm->ports[i];
-        if (!same_name(own, strlen(own), name, strlen(name)))
-            continue;
-        if (found >= 0)
-            return -1;
-        found = tm->ports[i];
-    }
-    return found;
+int path_proof_node_port(const struct topo *t, int node, const char *name)
+{
+    const struct topo_node *n = &t->nodes[node];
+    int found = -1;
+
+    for (int b = n->first_box; b < n->first_box + n->n_boxes; b++)
+        for (int p = t->boxes[b].first_port; p < t->boxes[b].first_port + t->boxes[b].n_ports; p++)
+            if (is_called(t, p, name, &found))
+                return found;
+    return found >= 0 ? found : -1;
 }
 
 /* The LAG of this node that is called so, or whose number this is. */

@@ -34,5 +34,6 @@ bool path_proof_answer(const struct path_asked *asked, const char *line, char *p
 
 /* The member of a team that a device calls so: "GigabitEthernet2/0/21", "Gi2/0/21", "Te 1/21". -1: none, or not only one. */
 int path_proof_port(const struct topo *t, int team, const char *name);
+int path_proof_node_port(const struct topo *t, int node, const char *name); /* any port of a node */
 
 #endif

@@ -5,5 +5,6 @@
 int command_ask(int argc, char **argv);
 int command_hash(int argc, char **argv);
 int command_tell(int argc, char **argv);
+int command_verify(int argc, char **argv);
 
 #endif

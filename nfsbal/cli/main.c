@@ -9,6 +9,7 @@ static const struct cli_command commands[] = {
     {"hash", command_hash, "which link does this flow take: one pair, a matrix, a stream or a capture"},
     {"path", cmd_path, "explain which links every flow takes"},
     {"tell", command_tell, "write what the devices answered to `ask` into the file"},
+    {"verify", command_verify, "hold counters of the real links against what the file says"},
 };
 // clang-format on
 

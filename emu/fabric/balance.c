@@ -178,7 +178,7 @@ int fabric_balance_receive(struct fabric *f, int team, const uint8_t client_ip[4
     const struct topo_team *topo = f->teams[team].topo;
     uint8_t *told;
 
-    if (!b || topo->n_ports == 0)
+    if (!b || topo->n_ports == 0 || !is_policy(&f->teams[team].picks[0], "linux-alb"))
         return -1;
     told = &b->client[client_ip[0] ^ client_ip[1] ^ client_ip[2] ^ client_ip[3]];
     for (size_t i = 0; i < topo->n_ports && (!*told || !f->ports[topo->ports[*told - 1]].usable); i++)

@@ -201,7 +201,7 @@ void fabric_beacon_heard(struct fabric *f, int port, const struct train *t, ps_t
 bool fabric_balance_init(struct fabric *f, int team); /* nothing where no teaming looks at loads */
 void fabric_balance_free(struct fabric *f, int team);
 void fabric_balance_bind(struct fabric *f, struct fabric_pick *p, const struct hash_key *key);
-/* Under balance-alb: the port whose MAC this ARP reply of the team tells its client. */
+/* Under balance-alb: the port whose MAC this ARP reply of the team tells its client; else -1. */
 int fabric_balance_receive(struct fabric *f, int team, const uint8_t client_ip[4]);
 
 /* nas.c */

@@ -79,7 +79,7 @@ static int uplink_of(struct fabric *f, int iface, const struct train *t)
     return out;
 }
 
-/* balance-alb: each frame carries its NIC's address, and ARP replies tell each client one of them. */
+/* balance-tlb and balance-alb: each frame carries its NIC's address; in alb ARP replies tell each client one of them. */
 static void own_addresses(struct fabric *f, int team, int port, struct train *t)
 {
     if (t->kind == TRAIN_ARP && t->u.arp.reply) {

@@ -142,7 +142,8 @@ bool team_sends_nic_mac(const struct topo *t, int team)
     const struct hash_policy *policy = tm->teaming.policy.policy;
 
     return tm->kind == TOPO_TEAM_NAS_TEAM ||
-           (tm->kind == TOPO_TEAM_BOND && policy && strcmp(policy->name, "linux-alb") == 0);
+           (tm->kind == TOPO_TEAM_BOND && policy &&
+            (strcmp(policy->name, "linux-alb") == 0 || strcmp(policy->name, "linux-tlb") == 0));
 }
 
 static bool is_zero(const uint8_t mac[6])

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -443,6 +444,63 @@ static void balance_alb(void **state)
     rig_close(&r);
 }
 
+/* balance-tlb reads the MAC addresses: one NAS, one NIC; and the switch sees no address on two ports, whichever it is. */
+static void balance_tlb(void **state)
+{
+    static const char *const vips[] = {"10.0.0.100", "10.0.0.101", "10.0.0.102", "10.0.0.103"};
+    uint64_t sent[2];
+    int host;
+
+    (void)state;
+    rig_open(&r, BOND("balance-tlb"));
+    host = rig_iface(&r, "pve1", 0);
+    for (int k = 0; k < 4; k++)
+        assert_true(rig_reaches(&r, host, rig_vip(&r, vips[k])));
+    sent[0] = rig_sent(&r, "pve1:eno1>sw:1");
+    sent[1] = rig_sent(&r, "pve1:eno2>sw:2");
+    assert_int_equal(sent[0] + sent[1], 4);
+    assert_int_equal(sent[0] * sent[1], 0);
+    assert_int_equal(rig_counters(&r, "sw").mac_moves, 0);
+    /* The NIC with less load takes the bucket when it is bound anew. */
+    rig_send(&r, host, rig_vip(&r, vips[0]), r.ends[host].arp_last.sender_mac, 100);
+    rig_run(&r, 10 * PS_PER_S);
+    assert_true(rig_reaches(&r, host, rig_vip(&r, vips[0])));
+    assert_int_equal(rig_counters(&r, "sw").mac_moves, 0);
+    rig_close(&r);
+}
+
+/* A LAG of a distributed switch: the same as a bond's, with a rule that isn't published. */
+static void dvs_lag(void **state)
+{
+    static const char text[] =
+        "version: 1\n"
+        "name: dvs\n"
+        "nodes:\n"
+        "  esx1: {kind: esxi, version: \"7.0u3\",\n"
+        "         dvswitches: {dvs1: {uplinks: \"vmnic[0-1]\", lag: {name: lag1, mode: lacp, hash: "
+        "esxi-lacp-src-dst-ip}}},\n"
+        "         vmknics: {vmk1: {vswitch: dvs1, address: 10.0.0.16/24}}}\n"
+        "  sw: {kind: switch, mtu: 9216, hash: xor-src-dst-ip, lags: {po1: {to: \"esx1:dvs1\", mode: lacp}}}\n"
+        "  nas: {kind: nas, controllers: {c: {nics: [e0]}}, exports: {/v: {}}, vips: {\"10.0.0.[100-107]/24\": {home: "
+        "c}}}\n"
+        "links:\n"
+        "  - {ends: [\"esx1:vmnic[0-1]\", \"sw:[1-2]\"], speed: 1G}\n"
+        "  - {ends: [\"nas:c.e0\", \"sw:9\"], speed: 1G}\n";
+    char vip[16];
+
+    (void)state;
+    rig_open(&r, text);
+    for (int k = 0; k < 8; k++) {
+        snprintf(vip, sizeof vip, "10.0.0.10%d", k);
+        assert_true(rig_reaches(&r, rig_iface(&r, "esx1", 0), rig_vip(&r, vip)));
+    }
+    assert_int_equal(rig_sent(&r, "esx1:vmnic0>sw:1") + rig_sent(&r, "esx1:vmnic1>sw:2"), 8);
+    assert_int_equal(rig_counters(&r, "sw").mac_moves, 0);
+    fabric_link_state(r.fabric, rig_link(&r, "sw:1"), 0, TOPO_LINK_DOWN, rig_now(&r));
+    assert_true(rig_reaches(&r, rig_iface(&r, "esx1", 0), rig_vip(&r, "10.0.0.100")));
+    rig_close(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -459,6 +517,8 @@ int main(void)
         cmocka_unit_test(load_based_teaming),
         cmocka_unit_test(active_backup),
         cmocka_unit_test(balance_alb),
+        cmocka_unit_test(balance_tlb),
+        cmocka_unit_test(dvs_lag),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

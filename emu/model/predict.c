@@ -132,8 +132,7 @@ double predict_wire_factor(const struct topo *t, const struct flow *flow, enum f
                         client->timestamps && server->timestamps, write ? client->wsize : client->rsize, write);
 }
 
-/* Bytes/s that a link direction has for these flows. */
-static double capacity_of(const struct topo *t, int linkdir)
+double predict_capacity(const struct topo *t, int linkdir)
 {
     double capacity = (double)t->links[linkdir / 2].rate / 8;
 
@@ -209,7 +208,7 @@ static int add_class(struct predict *p, size_t flow, struct maxmin_use *uses)
         double factor = predict_wire_factor(p->t, &p->flows[flow], p->direction, u->linkdir);
 
         uses[n++] = (struct maxmin_use){u->linkdir, u->share * factor};
-        cap = fmin(cap, capacity_of(p->t, u->linkdir) / factor);
+        cap = fmin(cap, predict_capacity(p->t, u->linkdir) / factor);
     }
     /* The storage's capacity is 1: each flow takes its rate over the limit that its operation size has. */
     if (limit < (double)INFINITY)
@@ -275,7 +274,7 @@ struct predict *predict_new(const struct topo *t, const struct path_state *state
         return NULL;
     }
     for (size_t d = 0; d < n_dirs; d++)
-        maxmin_set_capacity(p->m, d, capacity_of(t, (int)d));
+        maxmin_set_capacity(p->m, d, predict_capacity(t, (int)d));
     for (size_t node = 0; node < t->n_nodes; node++)
         maxmin_set_capacity(p->m, n_dirs + node, 1);
     return p;
@@ -352,6 +351,6 @@ double predict_wire(const struct predict *p, int linkdir, double *utilisation)
 {
     double rate = (double)p->t->links[linkdir / 2].rate / 8, used = maxmin_used(p->m, (size_t)linkdir);
 
-    *utilisation = rate > 0 ? (used + rate - capacity_of(p->t, linkdir)) / rate : 0;
+    *utilisation = rate > 0 ? (used + rate - predict_capacity(p->t, linkdir)) / rate : 0;
     return used;
 }

@@ -49,6 +49,9 @@ double predict_wire(const struct predict *p, int linkdir, double *utilisation);
 /* Bytes of the wire `linkdir` for one byte of payload of this flow; a READ or WRITE is as large as the host's rsize or wsize. */
 double predict_wire_factor(const struct topo *t, const struct flow *flow, enum flow_direction direction, int linkdir);
 
+/* Bytes/s that a link direction has besides its `background:`. */
+double predict_capacity(const struct topo *t, int linkdir);
+
 /* The VLAN tag that frames of this flow carry on a wire; 0: none. */
 uint16_t predict_tag(const struct topo *t, const struct flow *flow, int linkdir);
 

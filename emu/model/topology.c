@@ -128,3 +128,21 @@ bool topo_addr_same_subnet(const struct topo_addr *a, const struct topo_addr *b,
     unsigned rest = prefix % 8;
     return !rest || (a->bytes[prefix / 8] ^ b->bytes[prefix / 8]) >> (8 - rest) == 0;
 }
+
+int topo_route(const struct topo *t, int first, int n, const struct topo_addr *to, bool *several, int *routed)
+{
+    int found = -1;
+    *several = false;
+    *routed = -1;
+    for (int i = first; i < first + n; i++) {
+        const struct topo_iface *f = &t->ifaces[i];
+        if (topo_addr_same_subnet(&f->addr, to, f->addr.prefix)) {
+            *several |= found >= 0;
+            if (found < 0 || f->weight < t->ifaces[found].weight)
+                found = i;
+        } else if (f->gateway.version == to->version && *routed < 0) {
+            *routed = i;
+        }
+    }
+    return found;
+}

@@ -229,6 +229,9 @@ struct topo_datastore {
     size_t n_holds;
     int pin, wish; /* VIP or -1: `pin:` must, `vip:` what a new site wants */
     struct diag_mark mark;
+    const int
+        *hosts; /* boxes that mount it, or will: without `mounted`, `pin` and `vip` (a new site) it has no mounts */
+    size_t n_hosts;
     int first_mount, n_mounts;
 };
 
@@ -376,6 +379,10 @@ int topo_find_box(const struct topo *t, const char *name);  /* "esx1", "fs7500:c
 int topo_find_port(const struct topo *t, const char *full); /* "esx1:vmnic2"; -1 */
 int topo_find_datastore(const struct topo *t, const char *name);
 int topo_find_vip(const struct topo *t, const struct topo_addr *addr); /* by address; -1 */
+
+/* How a host with the interfaces first, first + 1 .. first + n - 1 reaches an address: by the connected route, the first created
+ * where several are in the subnet (*several), else -1; then *routed is its first interface with a gateway of that version, or -1. */
+int topo_route(const struct topo *t, int first, int n, const struct topo_addr *to, bool *several, int *routed);
 
 bool topo_addr_parse(struct topo_addr *a, const char *text); /* "10.1.2.3/24", "fd00::1"; false if it is none */
 char *topo_addr_print(char *buf, size_t size, const struct topo_addr *a, bool prefix);

@@ -67,24 +67,14 @@ static int resolve(struct build *b, const char *server, const struct topo_export
     return vip;
 }
 
-/* The interface of a host towards a VIP: by the connected route, the first created where several are in the subnet, else
- * by the gateway. */
+/* The interface of a host towards a VIP: by topo_route(), where that is a gateway if a router has its address. */
 static void route(struct mounting *m, struct topo_mount *mount)
 {
     const struct topo *t = m->b->t;
     const struct topo_addr *to = &t->vips[mount->vip].addr;
     const struct host *host = &m->hosts[mount->host];
-    int found = -1, several = 0, routed = -1;
-    for (int i = host->first_iface; i < host->first_iface + host->n_ifaces; i++) {
-        const struct topo_iface *f = &t->ifaces[i];
-        if (topo_addr_same_subnet(&f->addr, to, f->addr.prefix)) {
-            several += found >= 0;
-            if (found < 0 || f->weight < t->ifaces[found].weight)
-                found = i;
-        } else if (f->gateway.version == to->version && routed < 0) {
-            routed = i;
-        }
-    }
+    bool several;
+    int routed, found = topo_route(t, host->first_iface, host->n_ifaces, to, &several, &routed);
     mount->iface = found;
     mount->iface_origin = several ? TOPO_ASSUMED : TOPO_DERIVED;
     if (found < 0 && routed >= 0) {
@@ -198,7 +188,7 @@ static const int *hosts_of(struct mounting *m, const struct doc_node *list, size
     *n = m->n_all_hosts;
     if (!list)
         return m->all_hosts;
-    int *hosts = arena_alloc(b->scratch, (list->count + 1) * sizeof(*hosts));
+    int *hosts = arena_alloc(b->arena, (list->count + 1) * sizeof(*hosts));
     *n = 0;
     for (size_t i = 0; i < list->count; i++) {
         int box = name_table_find(&b->boxes, list->items[i]->text);
@@ -237,6 +227,8 @@ static void add_mounts(struct mounting *m, int index, const struct doc_node *doc
     const struct doc_node *mounted = doc_get(doc, "mounted");
     size_t n;
     const int *hosts = hosts_of(m, doc_get(doc, "hosts"), &n);
+    ds->hosts = hosts;
+    ds->n_hosts = n;
     check_hosts_of_map(b, mounted, hosts, n);
     check_hosts_of_map(b, doc_get(doc, "nconnect"), hosts, n);
     struct server usual = default_server(b, ds, doc);
@@ -355,7 +347,7 @@ static void add_datastore(struct mounting *m, const struct doc_pair *pair)
 static void know_hosts(struct mounting *m)
 {
     const struct topo *t = m->b->t;
-    m->all_hosts = arena_alloc(m->b->scratch, (t->n_boxes + 1) * sizeof(*m->all_hosts));
+    m->all_hosts = arena_alloc(m->b->arena, (t->n_boxes + 1) * sizeof(*m->all_hosts));
     for (size_t i = 0; i < t->n_boxes; i++) {
         if (is_host(t, (int)i))
             m->all_hosts[m->n_all_hosts++] = (int)i;

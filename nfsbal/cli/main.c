@@ -8,6 +8,7 @@ static const struct cli_command commands[] = {
     {"check", cmd_check, "check a topology file, and the network that it describes"},
     {"hash", command_hash, "which link does this flow take: one pair, a matrix, a stream or a capture"},
     {"path", cmd_path, "explain which links every flow takes"},
+    {"plan", command_plan, "find the VIP for each datastore that uses every link"},
     {"tell", command_tell, "write what the devices answered to `ask` into the file"},
     {"verify", command_verify, "hold counters of the real links against what the file says"},
 };

@@ -38,17 +38,21 @@ struct plan_unit {
 
 #define PLAN_AS_TODAY (-1) /* instead of a VIP: every host keeps what it has */
 
+struct plan_layout;
+
 struct plan_row {
     size_t changes;      /* units whose VIP differs from today's */
     enum plan_cost cost; /* the worst of the changes */
     unsigned vms;        /* to be stopped, all changes together */
     bool uneven;         /* slower for the slowest with every host busy, more even for each host alone */
-    bool proven;         /* no layout of as many changes is better */
-    double
-        max_load; /* load over capacity of the fullest link that the layout decides, relative to bound 1 unit: see planning.md */
+    /* Seconds per byte of the fullest link that some layout could relieve: its inverse is the rate that each datastore of weight 1
+     * has there with all of them busy. Only what is known of the links counts. */
+    double max_load;
     double bound;    /* no layout of as many changes has less */
-    double max_host; /* the least even host: its fullest uplink over an even split, with known choices only */
-    int *vips;       /* per unit: a VIP or PLAN_AS_TODAY */
+    double max_host; /* the least even host: its fullest uplink over an even split; 1 is even */
+    long wrong; /* datastores without a working VIP, and pairs together that must be apart: only ever in today's row */
+    int *vips;  /* per unit: a VIP or PLAN_AS_TODAY */
+    struct plan_layout *layout; /* private */
 };
 
 struct plan {
@@ -59,8 +63,9 @@ struct plan {
     struct plan_row
         *rows; /* the first is today's (none on a new site); then by changes, an uneven one after its even sister */
     size_t n_rows;
-    size_t best;   /* the row that no number of changes betters */
-    size_t chosen; /* the row that is proposed: today's unless more was asked for */
+    size_t best;    /* the row that no number of changes betters */
+    double optimum; /* no layout at all has a smaller max_load */
+    size_t chosen;  /* the row that is proposed: today's unless more was asked for */
 };
 
 struct plan_options {

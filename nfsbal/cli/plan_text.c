@@ -1,0 +1,498 @@
+/* A plan for people: what it gains, the frontier, and for a proposed row who goes where. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/report/table.h"
+#include "nfsbal/cli/plan_view.h"
+
+enum { WORDS = 256, HOST_COLUMNS = 8, GROUPS = 6, NAMES_SHOWN = 8 };
+
+/* "esx1 ... esx4" of hosts from..to of the problem, "esx1, esx2" of two. */
+static void host_words(const struct plan_view *v, const int *hosts, size_t n, char *out, size_t size)
+{
+    const char *first = v->t->boxes[hosts[0]].name, *last = v->t->boxes[hosts[n - 1]].name;
+    if (n == 1)
+        snprintf(out, size, "%s", first);
+    else
+        snprintf(out, size, n == 2 ? "%s, %s" : "%s ... %s", first, last);
+}
+
+static void rate_cell(struct table *t, struct table_row *row, size_t column, double rate)
+{
+    char text[32];
+    if (isfinite(rate) && rate > 0)
+        table_cell(t, row, column, unit_print_mbps(text, sizeof text, rate));
+    else
+        table_cell(t, row, column, "-");
+}
+
+/* Hosts that mount something, as boxes. */
+static size_t mounting_hosts(const struct plan_view *v, int *hosts)
+{
+    const struct plan_problem *p = v->plan->problem;
+    size_t n = 0;
+    for (size_t h = 0; h < p->n_hosts; h++)
+        if (p->hosts[h].even[FLOW_WRITE] > 0 || p->hosts[h].even[FLOW_READ] > 0)
+            hosts[n++] = p->hosts[h].box;
+    return n;
+}
+
+static void head(const struct plan_view *v, size_t n_hosts, FILE *out)
+{
+    size_t controllers = 0, up = 0;
+    bool weights = false;
+    for (size_t b = 0; b < v->t->n_boxes; b++)
+        controllers += v->t->nodes[v->t->boxes[b].node].kind == TOPO_NAS;
+    for (size_t i = 0; i < v->t->n_vips; i++)
+        up += v->t->vips[i].up;
+    for (size_t d = 0; d < v->t->n_datastores; d++)
+        weights |= v->t->datastores[d].weight_given;
+    fprintf(out, "%s%s%s   %zu host%s, %zu datastore%s, %zu VIP%s, %zu NAS controller%s   %s\n", v->t->name,
+            v->t->case_name ? " " : "", v->t->case_name ? v->t->case_name : "", n_hosts, n_hosts == 1 ? "" : "s",
+            v->t->n_datastores, v->t->n_datastores == 1 ? "" : "s", up, up == 1 ? "" : "s", controllers,
+            controllers == 1 ? "" : "s", weights ? "by weight" : "no weights: every datastore counts 1");
+}
+
+/* Where a choice is made: host, switch towards a NAS or a host, NAS. */
+enum place { AT_HOST, TO_NAS, AT_NAS, TO_HOST, PLACES };
+
+/* How sure the choices are at each place, the weakest label of all ways of the plan. */
+static void labels(const struct plan_view *v, FILE *out)
+{
+    static const char *const names[PLACES] = {"host uplinks", "switch -> NAS", "NAS -> switch", "switch -> host"};
+    static const char *const order[] = {"exact", "approximate", "reverse-engineered", "assumed", "drawn", "unknown"};
+    enum { RANKED = 2 };
+    int weakest[PLACES] = {-1, -1, -1, -1};
+    const struct plan_scene *s = &v->goal;
+    for (size_t f = 0; f < s->site->n_flows; f++)
+        for (int d = 0; d < 2; d++) {
+            struct path path;
+            path_walk(s->t, NULL, &s->site->flows[f], (enum flow_direction)d, false, &path);
+            for (size_t h = 0; h < path.n_hops; h++) {
+                const struct path_hop *hop = &path.hops[h];
+                int place = d == FLOW_WRITE ? (h ? TO_NAS : AT_HOST) : h ? TO_HOST : AT_NAS, rank = 0;
+                if (hop->n < 2)
+                    continue;
+                while (rank + 1 < (int)(sizeof order / sizeof order[0]) &&
+                       strcmp(order[rank], path_label(hop->status, hop->inputs)) != 0)
+                    rank++;
+                weakest[place] = rank > weakest[place] ? rank : weakest[place];
+            }
+        }
+    const char *lead = "labels    ";
+    for (int i = 0; i < PLACES; i++) {
+        if (weakest[i] < 0)
+            continue;
+        fprintf(out, "%s%s %s%s", lead, names[i], order[weakest[i]], weakest[i] < RANKED ? "" : " (not used to rank)");
+        lead = " | ";
+    }
+    if (lead[0] == ' ')
+        fputc('\n', out);
+    fputc('\n', out);
+}
+
+static const char *goal_title(const struct plan_view *v) { return v->proposed ? "plan" : "best"; }
+
+static bool same_rates(double a, double b)
+{
+    return plan_compare_real(a * (1 - 1e-4), b) <= 0 && plan_compare_real(b * (1 - 1e-4), a) <= 0;
+}
+
+/* One line per group of neighbouring hosts that get the same. */
+static void one_host(const struct plan_view *v, enum flow_direction d, const int *hosts, size_t n, struct table *t)
+{
+    size_t groups = 0;
+    for (size_t i = 0, end; i < n; i = end) {
+        double today = v->today.site ? plan_host_rate(&v->today, hosts[i], d) : 0,
+               goal = plan_host_rate(&v->goal, hosts[i], d);
+        char words[WORDS];
+        for (end = i + 1; end < n; end++)
+            if ((v->today.site && !same_rates(today, plan_host_rate(&v->today, hosts[end], d))) ||
+                !same_rates(goal, plan_host_rate(&v->goal, hosts[end], d)))
+                break;
+        struct table_row *row = table_row(t, NULL);
+        if (groups++ == GROUPS) {
+            table_cellf(t, row, 0, "  one host busy, %zu more", n - i);
+            for (size_t c = 1; c <= 1 + (v->today.site != NULL); c++)
+                table_cell(t, row, c, "...");
+            return;
+        }
+        host_words(v, hosts + i, end - i, words, sizeof words);
+        table_cellf(t, row, 0, "  one host busy, %s", words);
+        if (v->today.site)
+            rate_cell(t, row, 1, today);
+        rate_cell(t, row, 1 + (v->today.site != NULL), goal);
+    }
+}
+
+static int gains(const struct plan_view *v, const int *hosts, size_t n, FILE *out)
+{
+    struct table_column columns[] = {
+        {"what it would gain, MB/s", TABLE_LEFT}, {"today", TABLE_RIGHT}, {"best", TABLE_RIGHT}};
+    columns[0].title =
+        v->today.site ? v->proposed ? "what it gains, MB/s" : "what it would gain, MB/s" : "what it gives, MB/s";
+    columns[2].title = goal_title(v);
+    bool today = v->today.site;
+    if (!today)
+        columns[1] = columns[2];
+    struct table *t = table_new(columns, today ? 3 : 2);
+    for (int i = 0; i < 2; i++) {
+        enum flow_direction d = (enum flow_direction)i;
+        struct table_row *row = table_row(t, NULL);
+        table_cell(t, row, 0, d == FLOW_WRITE ? "writes" : "reads");
+        one_host(v, d, hosts, n, t);
+        row = table_row(t, NULL);
+        table_cell(t, row, 0, "  all hosts busy");
+        if (today)
+            rate_cell(t, row, 1, plan_all_rate(&v->today, d));
+        rate_cell(t, row, 1 + today, plan_all_rate(&v->goal, d));
+        row = table_row(t, NULL);
+        table_cell(t, row, 0, "  slowest datastore, all busy");
+        if (today)
+            rate_cell(t, row, 1, plan_slowest_rate(&v->today, d));
+        rate_cell(t, row, 1 + today, plan_slowest_rate(&v->goal, d));
+    }
+    int rc = table_print(t, out, TABLE_TEXT, 0);
+    table_free(t);
+    if (v->t->network_only)
+        fputs("network only: storage is taken as never limiting\n", out);
+    fputc('\n', out);
+    return rc;
+}
+
+/* Weights are rates: loads are parts of capacity. */
+static bool by_rate(const struct plan_view *v)
+{
+    for (size_t d = 0; d < v->t->n_datastores; d++)
+        if (v->t->datastores[d].weight_is_rate)
+            return true;
+    return false;
+}
+
+/* The fullest uplink of a host, in flows of its own. */
+static double busiest_uplink(const struct plan_row *row, int place, double *total)
+{
+    const struct plan_problem *p = row->layout->p;
+    const struct plan_host *h = &p->hosts[place];
+    double max = 0;
+    *total = 0;
+    for (size_t i = 0; i < h->n[FLOW_WRITE]; i++) {
+        double flows = plan_layout_flows(row->layout, h->resources[i]);
+        max = fmax(max, flows);
+        *total += flows;
+    }
+    return max;
+}
+
+static void flows_words(double flows, char *out, size_t size)
+{
+    snprintf(out, size, fabs(flows - rint(flows)) < 1e-6 ? "%.0f" : "%.1f", flows);
+}
+
+/* Places of hosts whose uplinks go alike in all rows: the first of each group. */
+static size_t group_hosts(const struct plan_view *v, const int *hosts, size_t n, size_t *first)
+{
+    const struct plan_problem *p = v->plan->problem;
+    size_t groups = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool new = i == 0;
+        for (size_t r = 0; !new &&r < v->plan->n_rows; r++) {
+            double a, b, total_a, total_b;
+            a = busiest_uplink(&v->plan->rows[r], p->host_of[hosts[i - 1]], &total_a);
+            b = busiest_uplink(&v->plan->rows[r], p->host_of[hosts[i]], &total_b);
+            new = plan_compare_real(a, b) != 0 || plan_compare_real(total_a, total_b) != 0;
+        }
+        if (new &&groups < GROUPS)
+            first[groups++] = i;
+    }
+    first[groups] = n;
+    return groups;
+}
+
+static void frontier_row(const struct plan_view *v, const struct plan_row *row, const int *hosts, const size_t *first,
+                         size_t groups, struct table *t)
+{
+    const struct plan_problem *p = v->plan->problem;
+    struct table_row *line = table_row(t, NULL);
+    int fullest = plan_fullest(row);
+    char words[32];
+    table_cellf(t, line, 0, "%zu%s", row->changes, row->uneven ? " uneven" : "");
+    if (row->max_load > 0) {
+        flows_words(plan_layout_flows(row->layout, fullest), words, sizeof words);
+        table_cell(t, line, 1, words);
+        table_cell(t, line, 2, topo_linkdir_name(v->t, p->resources[fullest].linkdir));
+        if (by_rate(v))
+            table_cellf(t, line, 3, "%.1f %%", 100 * row->max_load);
+        else
+            rate_cell(t, line, 3, 1 / row->max_load);
+    }
+    for (size_t g = 0; g < groups; g++) {
+        double total;
+        flows_words(busiest_uplink(row, p->host_of[hosts[first[g]]], &total), words, sizeof words);
+        table_cell(t, line, 4 + g, words);
+    }
+    table_cellf(t, line, 4 + groups, "%u", row->vms);
+    if (row->changes == 0)
+        table_cell(t, line, 5 + groups, "-");
+    else
+        table_cellf(t, line, 5 + groups, "%d %s", (int)row->cost, plan_cost_name(row->cost));
+}
+
+static int frontier(const struct plan_view *v, const int *hosts, size_t n, FILE *out)
+{
+    struct table_column columns[GROUPS + 6] = {{"changes", TABLE_LEFT},
+                                               {"flows", TABLE_RIGHT},
+                                               {"on the fullest link", TABLE_LEFT},
+                                               {"MB/s each", TABLE_RIGHT}};
+    char titles[GROUPS][2 * WORDS];
+    size_t first[GROUPS + 1], groups = group_hosts(v, hosts, n, first);
+    if (by_rate(v))
+        columns[3].title = "load";
+    for (size_t g = 0; g < groups; g++) {
+        double total;
+        char words[WORDS], count[32];
+        busiest_uplink(&v->plan->rows[0], v->plan->problem->host_of[hosts[first[g]]], &total);
+        flows_words(total, count, sizeof count);
+        host_words(v, hosts + first[g], first[g + 1] - first[g], words, sizeof words);
+        snprintf(titles[g], sizeof titles[g], "%s (of %s)", words, count);
+        columns[4 + g] = (struct table_column){titles[g], TABLE_RIGHT};
+    }
+    columns[4 + groups] = (struct table_column){"VMs to stop", TABLE_RIGHT};
+    columns[5 + groups] = (struct table_column){"class", TABLE_LEFT};
+    struct table *t = table_new(columns, 6 + groups);
+    for (size_t r = 0; r < v->plan->n_rows; r++)
+        frontier_row(v, &v->plan->rows[r], hosts, first, groups, t);
+    fputs("all hosts busy: the fullest link that mounts decide; each host busy: datastores on its fullest uplink\n",
+          out);
+    int rc = table_print(t, out, TABLE_TEXT, 0);
+    table_free(t);
+    return rc;
+}
+
+static void verdict(const struct plan_view *v, FILE *out)
+{
+    const struct plan_row *row = v->proposed ? v->chosen : v->best;
+    char gap[32];
+    if (!(row->max_load > 0)) {
+        fputs("no choice of VIPs changes the load of a link whose rule is known\n", out);
+        return;
+    }
+    snprintf(gap, sizeof gap, "%.2g %%", (row->max_load / row->bound - 1) * 100);
+    if (plan_compare_real(row->max_load, row->bound * (1 + 1e-6)) <= 0)
+        fprintf(out, "optimal: proven, no layout%s gives the slowest datastore more\n",
+                v->proposed && v->today.site ? " of as many changes" : "");
+    else
+        fprintf(out, "within %s of what any layout can give the slowest datastore\n", gap);
+}
+
+/* ---- the proposed row ---- */
+
+/* Units with the same VIPs before and after, on the same hosts: one line. */
+static bool same_line(const struct plan_view *v, size_t a, size_t b)
+{
+    const struct plan_unit *x = &v->plan->units[a], *y = &v->plan->units[b];
+    size_t na, nb;
+    const int *ha = plan_unit_hosts(v->plan->problem, x, &na), *hb = plan_unit_hosts(v->plan->problem, y, &nb);
+    return x->today == y->today && x->mixed == y->mixed && v->chosen->vips[a] == v->chosen->vips[b] && !x->mixed &&
+           na == nb && !memcmp(ha, hb, na * sizeof *ha) &&
+           v->t->exports[v->t->datastores[x->datastore].export_].owner ==
+               v->t->exports[v->t->datastores[y->datastore].export_].owner;
+}
+
+/* The uplink by which a unit's writes leave a host: "vmnic4", "vmnic4?" where that isn't certain, "(any)". */
+static void uplink_words(const struct plan_view *v, int host, int vip, char *out, size_t size)
+{
+    const struct plan_problem *p = v->plan->problem;
+    struct path path;
+    struct flow flow = plan_flow(p, p->host_of[host], vip);
+    if (path_walk(&p->site, NULL, &flow, FLOW_WRITE, false, &path) != PATH_OK) {
+        snprintf(out, size, "no way");
+        return;
+    }
+    const struct path_hop *hop = &path.hops[0];
+    bool sure = hop->n == 1 || (hop->status == HASH_EXACT && hop->inputs <= TOPO_DERIVED);
+    if (hop->index < 0)
+        snprintf(out, size, "one of %d", hop->n);
+    else
+        snprintf(out, size, "%s%s", v->t->ports[topo_linkdir_from(v->t, hop->linkdir)].name, sure ? "" : "?");
+}
+
+static void names_of(const struct plan_view *v, size_t unit, bool *done, char *out, size_t size)
+{
+    size_t n = 0, at = 0;
+    for (size_t u = unit; u < v->plan->n_units; u++) {
+        if (done[u] || !same_line(v, unit, u))
+            continue;
+        done[u] = true;
+        if (n++ < NAMES_SHOWN && at < size)
+            at += (size_t)snprintf(out + at, size - at, "%s%s", n > 1 ? " " : "",
+                                   v->t->datastores[v->plan->units[u].datastore].name);
+    }
+    if (n > NAMES_SHOWN && at < size)
+        snprintf(out + at, size - at, " and %zu more", n - NAMES_SHOWN);
+}
+
+static const char *vip_words(const struct plan_view *v, int vip) { return vip < 0 ? "-" : v->t->vips[vip].text; }
+
+static int layout(const struct plan_view *v, const int *hosts, size_t n, FILE *out)
+{
+    struct table_column columns[HOST_COLUMNS + 4] = {
+        {"datastores", TABLE_LEFT}, {"owner", TABLE_LEFT}, {"VIP today", TABLE_LEFT}, {"VIP", TABLE_LEFT}};
+    bool *done = calloc(v->plan->n_units + 1, sizeof *done);
+    char words[WORDS];
+    if (!done)
+        return -ENOMEM;
+    n = n > HOST_COLUMNS ? 0 : n;
+    for (size_t h = 0; h < n; h++)
+        columns[4 + h] = (struct table_column){v->t->boxes[hosts[h]].name, TABLE_LEFT};
+    struct table *t = table_new(columns, 4 + n);
+    for (size_t u = 0; u < v->plan->n_units; u++) {
+        const struct plan_unit *unit = &v->plan->units[u];
+        if (done[u])
+            continue;
+        int owner = v->t->exports[v->t->datastores[unit->datastore].export_].owner, vip = v->chosen->vips[u];
+        bool moved = unit->mounted && vip != PLAN_AS_TODAY && (unit->mixed || vip != unit->today);
+        struct table_row *row = table_row(t, NULL);
+        names_of(v, u, done, words, sizeof words);
+        table_cell(t, row, 0, words);
+        table_cell(t, row, 1,
+                   owner < 0                 ? "any"
+                   : v->t->boxes[owner].part ? v->t->boxes[owner].part
+                                             : v->t->boxes[owner].name);
+        table_cell(t, row, 2, unit->mixed ? "differs by host" : vip_words(v, unit->today));
+        table_cellf(t, row, 3, "%s%s", moved ? "* " : "  ", vip == PLAN_AS_TODAY ? "as today" : vip_words(v, vip));
+        size_t n_own;
+        const int *own = plan_unit_hosts(v->plan->problem, unit, &n_own);
+        for (size_t h = 0; h < n; h++) {
+            bool mounts = false;
+            for (size_t i = 0; i < n_own; i++)
+                mounts |= own[i] == hosts[h];
+            int its = mounts ? plan_vip(v->plan, v->chosen, u, hosts[h]) : -1;
+            if (its < 0)
+                continue;
+            uplink_words(v, hosts[h], its, words, sizeof words);
+            table_cell(t, row, 4 + h, words);
+        }
+    }
+    struct table_row *row = table_row(t, NULL);
+    table_cell(t, row, 0, "per uplink");
+    for (size_t h = 0; h < n; h++) {
+        const struct plan_host *host = &v->plan->problem->hosts[v->plan->problem->host_of[hosts[h]]];
+        size_t at = 0;
+        for (size_t i = 0; i < host->n[FLOW_WRITE] && at < sizeof words; i++) {
+            char count[32];
+            flows_words(plan_layout_flows(v->chosen->layout, host->resources[i]), count, sizeof count);
+            at += (size_t)snprintf(words + at, sizeof words - at, "%s%s", i ? " " : "", count);
+        }
+        table_cell(t, row, 4 + h, words);
+    }
+    int rc = table_print(t, out, TABLE_TEXT, 0);
+    table_free(t);
+    free(done);
+    return rc;
+}
+
+static void failure(const struct plan_view *v, FILE *out)
+{
+    char name[WORDS], rate[32];
+    const struct plan_failure *f = &v->worst;
+    if (f->what == PLAN_FAIL_NONE)
+        return;
+    plan_failure_name(v->t, f, name, sizeof name);
+    fprintf(out, "after the worst single failure that cuts nothing off, %s:", name);
+    if (f->cut > 0)
+        fprintf(out, " there is none; this one cuts off %zu mounts\n", f->cut);
+    else
+        fprintf(out, " fullest link %s, %s%s%s\n", f->linkdir < 0 ? "-" : topo_linkdir_name(v->t, f->linkdir),
+                unit_print_mbps(rate, sizeof rate,
+                                by_rate(v)        ? 1e8 * f->max_load
+                                : f->max_load > 0 ? 1 / f->max_load
+                                                  : 0),
+                by_rate(v) ? " % of its capacity" : " MB/s each",
+                f->assumed ? " (how teams choose again is partly assumed)" : "");
+}
+
+static void what_next(const struct plan_view *v, FILE *out)
+{
+    if (!v->today.site) {
+        fprintf(out, "%zu datastore%s to mount, nothing stops\n", v->plan->n_units, v->plan->n_units == 1 ? "" : "s");
+        return;
+    }
+    if (v->proposed) {
+        fprintf(out, "%zu of %zu mounts change, %u VMs to stop\n", v->chosen->changes, v->plan->n_units,
+                v->chosen->vms);
+        return;
+    }
+    if (v->plan->best == 0) {
+        fputs("nothing to gain: no other choice among these VIPs is better\n", out);
+        return;
+    }
+    fprintf(out, "nothing is proposed. choose a row: nfsbal plan %s --max-changes %zu -o plan.json\n", v->file,
+            v->best->changes);
+}
+
+int plan_text(const struct plan_view *v, FILE *out)
+{
+    const char *why, *support = plan_support(v, &why);
+    int *hosts = calloc(v->t->n_boxes + 1, sizeof *hosts), rc = -ENOMEM;
+    if (!hosts)
+        return rc;
+    size_t n = mounting_hosts(v, hosts);
+    head(v, n, out);
+    labels(v, out);
+    rc = gains(v, hosts, n, out);
+    if (rc == 0 && v->today.site) {
+        rc = frontier(v, hosts, n, out);
+        fputc('\n', out);
+    }
+    if (rc == 0 && v->proposed) {
+        rc = layout(v, hosts, n, out);
+        fputc('\n', out);
+        failure(v, out);
+    }
+    verdict(v, out);
+    fprintf(out, "support: %s (%s)\n", support, why);
+    what_next(v, out);
+    free(hosts);
+    return rc;
+}
+
+int plan_tsv(const struct plan_view *v, FILE *out)
+{
+    static const struct table_column columns[] = {{"datastore", 0}, {"host", 0}, {"export", 0}, {"server_today", 0},
+                                                  {"server", 0},    {"vip", 0},  {"moves", 0},  {"class", 0}};
+    struct topo_assignment *all;
+    long n = plan_assignments(v->plan, v->chosen, &all);
+    if (n < 0)
+        return (int)n;
+    struct table *t = table_new(columns, sizeof columns / sizeof columns[0]);
+    size_t u = 0;
+    for (long i = 0; i < n; i++) {
+        int ds = topo_find_datastore(v->t, all[i].datastore), host = topo_find_box(v->t, all[i].host);
+        const struct topo_datastore *own = &v->t->datastores[ds];
+        struct table_row *row = table_row(t, NULL);
+        const char *today = "";
+        for (int m = own->first_mount; m < own->first_mount + own->n_mounts; m++)
+            if (v->t->mounts[m].host == host)
+                today = v->t->mounts[m].server;
+        while (v->plan->units[u].datastore != ds || (v->plan->units[u].host >= 0 && v->plan->units[u].host != host))
+            u++;
+        const struct plan_unit *unit = &v->plan->units[u];
+        int vip = v->chosen->vips[u];
+        bool moved = unit->mounted && vip != PLAN_AS_TODAY && (unit->mixed || vip != unit->today);
+        table_cell(t, row, 0, all[i].datastore);
+        table_cell(t, row, 1, all[i].host);
+        table_cell(t, row, 2, v->t->exports[own->export_].path);
+        table_cell(t, row, 3, today);
+        table_cell(t, row, 4, all[i].server);
+        table_cell(t, row, 5, all[i].vip);
+        table_cell(t, row, 6, moved ? "yes" : "no");
+        table_cellf(t, row, 7, "%d", moved ? (int)unit->cost : 0);
+    }
+    int rc = table_print(t, out, TABLE_TSV, 0);
+    table_free(t);
+    free(all);
+    return rc;
+}

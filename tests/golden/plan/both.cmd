@@ -1,0 +1,1 @@
+nfsbal plan --best --max-changes 3 topologies/examples/plant-b.yaml

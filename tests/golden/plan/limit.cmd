@@ -1,0 +1,1 @@
+nfsbal plan tests/golden/plan/limit.yaml

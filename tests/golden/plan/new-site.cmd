@@ -1,0 +1,1 @@
+nfsbal plan tests/golden/plan/new-site.yaml

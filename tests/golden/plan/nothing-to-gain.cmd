@@ -1,0 +1,1 @@
+nfsbal plan topologies/examples/three-uplinks.yaml

@@ -1,0 +1,1 @@
+nfsbal plan topologies/examples/plant-b.yaml --worth 3% --json

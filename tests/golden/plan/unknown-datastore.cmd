@@ -1,0 +1,1 @@
+nfsbal plan --explain --datastore ds99 topologies/examples/plant-b.yaml

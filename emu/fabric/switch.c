@@ -215,7 +215,7 @@ void fabric_switch_in(struct fabric *f, int port, struct train *t, ps_t now)
         fabric_mlag_learned(f, f->ports[port].box, key, f->ports[port].lport, now);
     }
     to = train_group_mac(t->dst) ? NULL : mac_table_find(&b->macs, key_of(t->dst, t->vlan));
-    if (mac_known(&b->macs, to, now) || fabric_mlag_knows(f, f->ports[port].box, to, now))
+    if (to && (mac_known(&b->macs, to, now) || fabric_mlag_knows(f, f->ports[port].box, to, now)))
         forward(f, port, t, tag, slot, from, to);
     else
         flood(f, port, t);

@@ -96,7 +96,7 @@ static void arp_timer(struct event *e, ps_t now)
         }
         a->state = ARP_PROBING;
         a->tries = 0;
-        /* fall through */
+        __attribute__((fallthrough));
     case ARP_PROBING:
         if (a->tries++ < rules->unicast) {
             arp_send(a->sim, a->iface, false, a->mac, a->ip, now);

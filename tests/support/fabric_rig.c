@@ -172,7 +172,8 @@ const struct train_flow *rig_flow(struct rig *r, int iface, int vip, bool to_vip
     f.port_id = to_vip ? i->port_id : 0;
     hash_key_flow(&key, &f);
     for (int k = 0; k < r->n_flows; k++)
-        if (memcmp(&r->flows[k].key, &key, sizeof key) == 0)
+        if (memcmp(r->flows[k].key.src, key.src, sizeof key.src) == 0 && r->flows[k].key.sport == key.sport &&
+            memcmp(r->flows[k].key.dst, key.dst, sizeof key.dst) == 0 && r->flows[k].key.dport == key.dport)
             return &r->flows[k];
     assert_true(r->n_flows < RIG_FLOWS);
     r->flows[r->n_flows] = (struct train_flow){.key = key, .id = (uint32_t)r->n_flows};

@@ -2,6 +2,7 @@
 #ifndef NFSBAL_CLI_COMMANDS_H
 #define NFSBAL_CLI_COMMANDS_H
 
+int command_anonymize(int argc, char **argv);
 int command_ask(int argc, char **argv);
 int command_hash(int argc, char **argv);
 int command_plan(int argc, char **argv);

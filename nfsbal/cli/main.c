@@ -4,6 +4,7 @@
 
 // clang-format off
 static const struct cli_command commands[] = {
+    {"anonymize", command_anonymize, "the same site under other names and addresses, to show to others"},
     {"ask", command_ask, "what to ask the devices so that uncertain choices of links become certain"},
     {"check", cmd_check, "check a topology file, and the network that it describes"},
     {"hash", command_hash, "which link does this flow take: one pair, a matrix, a stream or a capture"},

@@ -1,0 +1,6 @@
+nfsbal anonymize; echo "rc $?"
+nfsbal anonymize --map - topologies/examples/learn.yaml; echo "rc $?"
+nfsbal anonymize --seed x topologies/examples/learn.yaml; echo "rc $?"
+nfsbal anonymize --map "$TMP/none/map" topologies/examples/learn.yaml 2>&1 | sed "s|$TMP/||"
+echo 'version: 2' | nfsbal anonymize -; echo "rc $?"
+nfsbal anonymize topologies/examples/learn.yaml >/dev/full; echo "rc $?"

@@ -329,7 +329,7 @@ int counters_read(const struct topo *t, const char *path, struct counters *out)
     if (!out->ports)
         return -ENOMEM;
     for (size_t i = 0; i < t->n_ports; i++)
-        out->ports[i].time = NAN;
+        out->ports[i].time = (double)NAN;
     if (strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         rc = read_folder(t, path, out);
     else

@@ -16,7 +16,7 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g" CACHE STRING "" FORCE)
 
 set(warnings
     -Wall -Wextra -Wshadow -Wpointer-arith -Wcast-qual -Wwrite-strings -Wundef -Wformat=2 -Wvla
-    -Wimplicit-fallthrough -Wdouble-promotion -Werror)
+    -Wdouble-promotion -Werror)
 set(c_warnings -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition)
 add_compile_options(
     "$<$<COMPILE_LANGUAGE:C>:${warnings};${c_warnings}>"

@@ -109,7 +109,8 @@ static struct neighbour *get(struct fabric *f, int iface, const uint8_t ip[4])
     n->fabric = f;
     n->iface = iface;
     memcpy(n->ip, ip, 4);
-    return *place = n;
+    *place = n;
+    return n;
 }
 
 static void send(struct fabric *f, const struct neighbour *n, struct train *t, ps_t now)

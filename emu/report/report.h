@@ -19,10 +19,10 @@ struct report {
     size_t n_outcomes;
 };
 
-/* Each returns 0 or -ENOMEM; errors of writing stay in the stream. `brief` leaves out the tables of each case. */
+/* Each returns 0 or -ENOMEM; errors of writing stay in `out`. `brief` leaves out the tables of each case. */
 int report_text(const struct report *r, FILE *out, bool brief);
 /* Columns case, kind, name, metric, value; units as in JSON. */
-int report_tsv(const struct report *r, FILE *file);
-int report_json(const struct report *r, FILE *file);
+int report_tsv(const struct report *r, FILE *out);
+int report_json(const struct report *r, FILE *out);
 
 #endif

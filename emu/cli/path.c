@@ -10,17 +10,19 @@
 #include "emu/model/path_site.h"
 #include "emu/model/topology_file.h"
 #include "emu/report/path_report.h"
+#include "emu/report/plan_file.h"
 
 enum { LINKS_SHOWN = 64, PORTS_MAX = 64 };
 
 struct path_options {
-    const char *case_name, *host, *datastore, *sport;
+    const char *case_name, *plan, *host, *datastore, *sport;
     bool json, tsv, links;
 };
 
 static const struct option_spec rows[] = {
     OPTION_STRING(struct path_options, case_name, "case", 0, "C",
                   "the topology of this case; default: as the file stands"),
+    OPTION_STRING(struct path_options, plan, "plan", 0, "P", "mounts as this plan wants them (nfsbal plan -o P)"),
     OPTION_STRING(struct path_options, host, "host", 0, "H", "the datastores of this host in full"),
     OPTION_STRING(struct path_options, datastore, "datastore", 0, "D", "this datastore in full, on every host or on H"),
     OPTION_STRING(struct path_options, sport, "sport", 0, "P[,P...]",
@@ -41,13 +43,21 @@ static const struct option_table table = {
     .n_rows = sizeof rows / sizeof rows[0],
 };
 
-/* Topology of the file and case; prints what is wrong. NULL when there is an error. */
-static struct topo *load(const char *command, const char *file, const char *case_name)
+/* Topology of the file and case, under a plan if there is one; prints what is wrong. NULL when there is an error. */
+static struct topo *load(const char *command, const char *file, const char *case_name, const char *plan)
 {
+    char problem[512];
     struct diag d;
+    struct plan_file *p = plan ? plan_file_load(plan, problem, sizeof problem) : NULL;
     struct topo_file *f;
     struct topo *t = NULL;
 
+    if (plan && !p) {
+        cli_error(CLI_USAGE, command, "--plan %s", problem);
+        return NULL;
+    }
+    if (p && !case_name)
+        case_name = p->case_name;
     diag_init(&d, file);
     f = topo_file_open(file, &d);
     if (f && case_name) {
@@ -61,10 +71,11 @@ static struct topo *load(const char *command, const char *file, const char *case
         }
     }
     if (f)
-        t = topo_load(f, case_name, &d);
+        t = p ? plan_file_topo(p, f, case_name, &d) : topo_load(f, case_name, &d);
     if (!t || diag_count(&d, DIAG_ERROR) > 0)
         diag_print_text(&d, stderr, true);
 out:
+    plan_file_free(p);
     topo_file_close(f);
     diag_free(&d);
     return t;
@@ -173,7 +184,7 @@ static int print(struct path_site *s, const struct path_choice *choice, const st
 
 static int run(const char *command, const struct path_options *o, const char *file)
 {
-    struct topo *t = load(command, file, o->case_name);
+    struct topo *t = load(command, file, o->case_name, o->plan);
     struct path_site *s = NULL;
     struct path_choice choice;
     struct flow *flows = NULL;

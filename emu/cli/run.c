@@ -18,6 +18,7 @@
 #include "emu/model/topology.h"
 #include "emu/model/topology_file.h"
 #include "emu/report/outfile.h"
+#include "emu/report/plan_file.h"
 #if !BUILD_MINIMAL
 #include "emu/report/pcap.h"
 #endif
@@ -26,16 +27,18 @@
 
 struct run_options {
     struct option_list cases;
-    const char *host, *json, *pcap;
+    const char *plan, *host, *json, *pcap;
     int detail;
     int64_t seed;
-    bool tsv, check, quiet;
+    bool compare, tsv, check, quiet;
 };
 
 static const char *const details[] = {"fluid", "train", "frame", NULL}; /* as enum sim_detail */
 
 static const struct option_spec rows[] = {
     OPTION_LIST(struct run_options, cases, "case", 'c', "CASE", "only this case; may be given several times"),
+    OPTION_STRING(struct run_options, plan, "plan", 0, "P", "mounts as this plan wants them (nfsbal plan -o P)"),
+    OPTION_FLAG(struct run_options, compare, "compare", 0, "with --plan: today's mounts too, side by side"),
     OPTION_STRING(struct run_options, host, "host", 0, "HOST", "only this host works, the others stand still"),
     OPTION_ENUM(struct run_options, detail, "detail", 0, "LEVEL", details,
                 "what moves: trains of frames (train, the default), each\n"
@@ -65,6 +68,9 @@ struct run {
     struct run_options options;
     struct diag diag;
     struct topo_file *file;
+    struct plan_file *plan; /* or NULL */
+    char **names;           /* of cases that are compared */
+    size_t n_names;
     struct expect_case *cases; /* all of the file, in its order */
     struct topo **topos;       /* of those not run yet; a result owns its topology */
     struct result **results;   /* of those run, in order */
@@ -81,6 +87,10 @@ struct run {
 static int check_options(const struct run *run)
 {
     const struct run_options *o = &run->options;
+    if (o->compare && !o->plan)
+        return cli_error(CLI_USAGE, run->command, "--compare: with what? It goes with --plan");
+    if (o->check && o->plan)
+        return cli_error(CLI_USAGE, run->command, "--check is about the file's mounts, --plan %s has others", o->plan);
     if (o->tsv && o->json && !strcmp(o->json, "-"))
         return cli_error(CLI_USAGE, run->command, "--tsv and --json -: both want standard output");
     if (!o->pcap)
@@ -95,16 +105,16 @@ static int check_options(const struct run *run)
 #endif
 }
 
-/* Marks the cases that --case names (they exist), or all. */
-static void choose_cases(struct run *run)
+/* True when --case names it, or nothing and it is the plan's or there is no plan. */
+static bool is_wanted(const struct run *run, const char *name)
 {
     const struct option_list *names = &run->options.cases;
-    for (size_t i = 0; i < run->n_cases; i++) {
-        run->wanted[i] = !names->n;
-        for (size_t n = 0; n < names->n; n++)
-            run->wanted[i] |= run->cases[i].name && !strcmp(run->cases[i].name, names->items[n]);
-        run->to_do += run->wanted[i];
-    }
+    if (!names->n && run->plan && run->plan->case_name)
+        return name && !strcmp(name, run->plan->case_name);
+    for (size_t n = 0; n < names->n; n++)
+        if (name && !strcmp(name, names->items[n]))
+            return true;
+    return !names->n;
 }
 
 static int check_host(const struct run *run, const struct topo *t)
@@ -124,27 +134,62 @@ static int check_host(const struct run *run, const struct topo *t)
     return cli_error(CLI_USAGE, run->command, "--host %s: no such host in %s", host, run->diag.file);
 }
 
+/* The name under which a case stands beside itself as planned; NULL on lack of memory. */
+static const char *name_for_comparison(struct run *run, const char *name, bool planned)
+{
+    const char *what = planned ? "plan" : "today";
+    size_t size = (name ? strlen(name) + 2 : 0) + strlen(what) + 1;
+    char *text = malloc(size);
+    if (text) {
+        snprintf(text, size, "%s%s%s", name ? name : "", name ? ", " : "", what);
+        run->names[run->n_names++] = text;
+    }
+    return text;
+}
+
+/* One more case: of this name, as the file has it or as the plan wants it. */
+static int load_case(struct run *run, const char *name, bool planned, bool compared)
+{
+    size_t i = run->n_cases++;
+    run->topos[i] =
+        planned ? plan_file_topo(run->plan, run->file, name, &run->diag) : topo_load(run->file, name, &run->diag);
+    if (!run->topos[i])
+        return CLI_USAGE;
+    if (compared && !(name = run->topos[i]->case_name = name_for_comparison(run, name, planned)))
+        return cli_error(CLI_FAILED, run->command, "%s", strerror(ENOMEM));
+    run->cases[i] = (struct expect_case){.name = name, .topo = run->topos[i]};
+    return OPTION_GO_ON;
+}
+
 /* All cases of the file, in its order, as topologies; the first that can't be read ends it. */
 static int load_cases(struct run *run)
 {
-    run->n_cases = topo_file_cases(run->file);
-    bool nameless = !run->n_cases;
-    run->n_cases += nameless;
-    run->cases = calloc(run->n_cases, sizeof *run->cases);
-    run->wanted = calloc(run->n_cases, sizeof *run->wanted);
-    run->topos = calloc(run->n_cases, sizeof *run->topos);
-    run->results = calloc(run->n_cases, sizeof *run->results);
-    if (!run->cases || !run->wanted || !run->topos || !run->results)
+    size_t in_file = topo_file_cases(run->file), most;
+    bool nameless = !in_file;
+    int rc = OPTION_GO_ON;
+    in_file += nameless;
+    most = 2 * in_file;
+    run->cases = calloc(most, sizeof *run->cases);
+    run->wanted = calloc(most, sizeof *run->wanted);
+    run->topos = calloc(most, sizeof *run->topos);
+    run->results = calloc(most, sizeof *run->results);
+    run->names = calloc(most, sizeof *run->names);
+    if (!run->cases || !run->wanted || !run->topos || !run->results || !run->names)
         return cli_error(CLI_FAILED, run->command, "%s", strerror(ENOMEM));
-    for (size_t i = 0; i < run->n_cases; i++) {
+    for (size_t i = 0; i < in_file && rc == OPTION_GO_ON; i++) {
         const char *name = nameless ? NULL : topo_file_case(run->file, i);
-        run->topos[i] = topo_load(run->file, name, &run->diag);
-        run->cases[i] = (struct expect_case){.name = name, .topo = run->topos[i]};
-        if (!run->topos[i])
-            return CLI_USAGE;
+        bool wanted = is_wanted(run, name), compare = wanted && run->options.compare;
+        size_t first = run->n_cases;
+        if (compare)
+            rc = load_case(run, name, false, true);
+        if (rc == OPTION_GO_ON)
+            rc = load_case(run, name, wanted && run->plan, compare);
+        for (size_t k = first; k < run->n_cases; k++) {
+            run->wanted[k] = wanted;
+            run->to_do += wanted;
+        }
     }
-    choose_cases(run);
-    return OPTION_GO_ON;
+    return rc;
 }
 
 /* How many errors `emu check` would report; none of them keeps the file from running. */
@@ -162,19 +207,24 @@ static size_t count_lint(const struct run *run)
 static int load(struct run *run)
 {
     int rc = OPTION_GO_ON;
+    char problem[512];
+    if (run->options.plan && !(run->plan = plan_file_load(run->options.plan, problem, sizeof problem)))
+        return cli_error(CLI_USAGE, run->command, "--plan %s", problem);
     run->file = topo_file_open(run->diag.file, &run->diag);
     if (!run->file)
         return CLI_USAGE;
     for (size_t i = 0; i < run->options.cases.n; i++)
         if (!check_case_exists(run->file, run->options.cases.items[i], &run->diag))
             rc = CLI_USAGE;
+    if (run->plan && run->plan->case_name && !check_case_exists(run->file, run->plan->case_name, &run->diag))
+        rc = CLI_USAGE;
     if (rc == OPTION_GO_ON)
         rc = load_cases(run);
     for (size_t i = 0; i < run->n_cases && rc == OPTION_GO_ON; i++)
         if (run->wanted[i])
             rc = check_host(run, run->cases[i].topo);
     const struct topo *first = rc == OPTION_GO_ON ? run->cases[0].topo : NULL;
-    for (size_t i = 0; first && i < first->n_expects; i++) {
+    for (size_t i = 0; first && !run->plan && i < first->n_expects; i++) {
         struct expect_outcome outcome;
         if (!expect_judge(&first->expects[i], run->cases, run->n_cases, &outcome, &run->diag))
             rc = CLI_USAGE;
@@ -306,7 +356,8 @@ static int report(struct run *run)
     int rc;
     if (!outcomes)
         return cli_error(CLI_FAILED, run->command, "%s", strerror(ENOMEM));
-    for (size_t i = 0; i < t->n_expects; i++) {
+    size_t n_expects = run->plan ? 0 : t->n_expects; /* of the file's mounts, not of a plan's */
+    for (size_t i = 0; i < n_expects; i++) {
         expect_judge(&t->expects[i], run->cases, run->n_cases, &outcomes[i], &run->diag);
         holds &= outcomes[i].verdict == EXPECT_PASS || outcomes[i].verdict == EXPECT_NOT_RUN;
     }
@@ -316,7 +367,7 @@ static int report(struct run *run)
                              .results = (const struct result *const *)run->results,
                              .n_results = run->done,
                              .outcomes = outcomes,
-                             .n_outcomes = t->n_expects};
+                             .n_outcomes = n_expects};
     rc = print_report(run, &r);
     free(outcomes);
     if (rc != OPTION_GO_ON)
@@ -366,6 +417,10 @@ static void run_free(struct run *run)
         rmdir(run->options.pcap); /* unless there is something in it */
 #endif
     outfile_abandon(&run->json);
+    for (size_t i = 0; i < run->n_names; i++)
+        free(run->names[i]);
+    free(run->names);
+    plan_file_free(run->plan);
     topo_file_close(run->file);
     diag_free(&run->diag);
 }

@@ -1,0 +1,1 @@
+emu run topologies/examples/plant-b.yaml --compare

@@ -45,6 +45,10 @@ static void fault(struct event *e, ps_t now)
     struct sim *s = f->sim;
     const struct topo_event *w = f->what;
     fabric_apply(s->fabric, w, now);
+    if (w->what == TOPO_EV_LINK_STATE || w->what == TOPO_EV_BOX_STATE)
+        for (size_t i = 0; i < s->n_conns; i++)
+            for (int k = 0; k < 2; k++)
+                tcp_nic_lost(&s->conns[i].end[k], now);
     if (w->what != TOPO_EV_VIP_MOVE && w->what != TOPO_EV_BOX_STATE)
         return;
     /* A controller that has lost an address or its power has lost the connections as well. */

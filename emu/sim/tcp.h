@@ -122,6 +122,9 @@ void tcp_deliver(struct tcp *t, struct train *train, ps_t now);
 /* So many bytes that this end had sent have left its NIC. May be called while a train is being moved: sends nothing itself. */
 void tcp_sent(struct tcp *t, uint64_t bytes, ps_t now);
 
+/* What was in the NIC's queue may be gone: nothing more will be heard of it. */
+void tcp_nic_lost(struct tcp *t, ps_t now);
+
 /* The answer to a train for which there is no connection: a reset, or NULL for a reset itself. The train stays the
  * caller's. */
 struct train *tcp_reset_for(const struct tcp_world *world, const struct train *train, ps_t now);

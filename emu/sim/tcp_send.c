@@ -238,3 +238,5 @@ void tcp_sent(struct tcp *t, uint64_t bytes, ps_t now)
     if (t->throttled && !nic_full(t))
         eventq_set(t->world->queue, &t->timer, now);
 }
+
+void tcp_nic_lost(struct tcp *t, ps_t now) { tcp_sent(t, t->in_nic, now); }

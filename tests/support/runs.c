@@ -41,6 +41,22 @@ char *runs_with(const char *text, const char *workloads)
     return out;
 }
 
+char *runs_replace(const char *text, const char *from, const char *to)
+{
+    size_t n = 0;
+    for (const char *at = text; (at = strstr(at, from)); at += strlen(from))
+        n++;
+    if (!n)
+        fail_msg("no %s in the text", from);
+    char *out = calloc(1, strlen(text) + n * strlen(to) + 1);
+    assert_non_null(out);
+    for (const char *hit; (hit = strstr(text, from)); text = hit + strlen(from)) {
+        strncat(out, text, (size_t)(hit - text));
+        strcat(out, to);
+    }
+    return strcat(out, text);
+}
+
 struct result *runs_options(const char *text, const char *case_name, const struct sim_options *o)
 {
     struct diag d;

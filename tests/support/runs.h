@@ -10,6 +10,8 @@
  * must bring the key itself). free(). */
 char *runs_with(const char *text, const char *workloads);
 char *runs_read(const char *path); /* a file as text; free() */
+/* The text with every `from` replaced by `to`; there must be one. free(). */
+char *runs_replace(const char *text, const char *from, const char *to);
 
 /* result_free(). case_name may be NULL. */
 struct result *runs_text(const char *text, const char *case_name, enum sim_detail detail, uint64_t seed);

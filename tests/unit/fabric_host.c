@@ -186,6 +186,39 @@ static void broadcast_once(void **state)
     rig_close(&r);
 }
 
+/* The other way round: with its own uplink dead, the interface gets no broadcast, although copies come in on the others. */
+static void broadcasts_come_by_the_own_uplink(void **state)
+{
+    static const char text[] =
+        "version: 1\n"
+        "name: own-uplink\n"
+        "nodes:\n"
+        "  esx1: {kind: esxi, version: \"7.0u3\", vswitches: {vSwitch1: {uplinks: \"vmnic[0-1]\", teaming: port-id}},\n"
+        "         vmknics: {vmk1: {vswitch: vSwitch1, address: 10.0.0.16/24, port-id: 1}}}\n"
+        "  h2: {kind: linux, nics: [eth0], interfaces: {eth0: {address: 10.0.0.2/24}}}\n"
+        "  sw: {kind: switch, mtu: 9216}\n"
+        "  nas: {kind: nas, controllers: {c: {nics: [e0]}}, exports: {/v: {}}, vips: {10.0.0.100/24: {home: c}}}\n"
+        "links:\n"
+        "  - {ends: [\"esx1:vmnic[0-1]\", \"sw:[1-2]\"], speed: 1G}\n"
+        "  - {ends: [\"h2:eth0\", \"sw:5\"], speed: 1G}\n"
+        "  - {ends: [\"nas:c.e0\", \"sw:9\"], speed: 1G}\n";
+    int esx, h2, vip;
+
+    (void)state;
+    rig_open(&r, text);
+    esx = rig_iface(&r, "esx1", 0);
+    h2 = rig_iface(&r, "h2", 0);
+    vip = rig_vip(&r, "10.0.0.100");
+    link_of(0, TOPO_LINK_BLACKHOLE);
+    assert_true(rig_ask(&r, h2, vip));
+    assert_int_equal(r.ends[esx].arp, 1);
+    link_of(0, TOPO_LINK_UP);
+    link_of(1, TOPO_LINK_BLACKHOLE);
+    assert_true(rig_ask(&r, h2, vip));
+    assert_int_equal(r.ends[esx].arp, 1);
+    rig_close(&r);
+}
+
 #define BLACKHOLE(mode, hash, extra)                                                                                  \
     "version: 1\n"                                                                                                    \
     "name: blackhole\n"                                                                                               \
@@ -313,6 +346,11 @@ static void beacons_find_the_broken_one(void **state)
     /* Nothing was sent twice. */
     assert_int_equal(rig_sent(&r, "sw:9>nas:c.e0"), 2);
     link_of(1, TOPO_LINK_UP);
+    rig_run(&r, 5 * PS_PER_S);
+    assert_true(rig_reaches(&r, esx, vip));
+    assert_int_equal(up_by(1), 2);
+    /* Broken in one direction: it hears the others, they don't hear it. */
+    fabric_link_state(r.fabric, rig_link(&r, "esx1:vmnic1"), 0, TOPO_LINK_ONE_WAY, rig_now(&r));
     rig_run(&r, 5 * PS_PER_S);
     assert_true(rig_reaches(&r, esx, vip));
     assert_int_equal(up_by(1), 2);
@@ -508,6 +546,7 @@ int main(void)
         cmocka_unit_test(failover_without_notification),
         cmocka_unit_test(standby_and_failback),
         cmocka_unit_test(broadcast_once),
+        cmocka_unit_test(broadcasts_come_by_the_own_uplink),
         cmocka_unit_test(blackholed_member_of_a_static_lag),
         cmocka_unit_test(blackholed_member_with_lacp),
         cmocka_unit_test(one_way_with_lacp),

@@ -42,6 +42,9 @@ static void each_vip_receives_on_its_nic(void **state)
     (void)state;
     rig_open(&r, TEAM(""));
     assert_mac(told("10.0.0.100"), mac_of("fs:ctl1.eth0"));
+    /* The request came in on all eight NICs, and one answer went out. */
+    assert_int_equal(rig_counters(&r, "fs:ctl1").arp_answered, 1);
+    assert_int_equal(r.ends[rig_iface(&r, "h1", 0)].arp, 1);
     assert_mac(told("10.0.0.101"), mac_of("fs:ctl2.eth0"));
     assert_mac(told("10.0.0.102"), mac_of("fs:ctl1.eth1"));
     assert_mac(told("10.0.0.107"), mac_of("fs:ctl2.eth3"));

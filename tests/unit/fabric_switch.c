@@ -188,6 +188,9 @@ static void vlans_are_separate(void **state)
         assert_int_equal(c.bytes_in, 2 * (64 + 24) + 2 * (1518 + 24));
         fabric_counters(r.fabric, rig_linkdir(&r, "h3:eth0>sw:3"), &c);
         assert_int_equal(c.bytes_in, 60 + 24 + 1514 + 24);
+        rig_send(&r, h3, v20, r.ends[h3].arp_last.sender_mac, 10);
+        fabric_counters(r.fabric, rig_linkdir(&r, "sw:9>nas:c.e0"), &c);
+        assert_int_equal(c.bytes_in, 5 * (64 + 24) + (6 + 10) * (1518 + 24));
     }
     rig_close(&r);
 }
@@ -291,6 +294,14 @@ static void ip_hash_without_a_lag_flaps(void **state)
     assert_in_range(rig_counters(&r, "sw").mac_flaps, 97, 101);
     /* Its broadcasts come back by the three other uplinks and are dropped there. */
     assert_int_equal(rig_counters(&r, "esx1").stray_dropped, 3);
+    /* One of four copies of somebody else's is taken. */
+    {
+        uint64_t before = r.ends[esx].arp;
+
+        assert_true(rig_ask(&r, rig_iface(&r, "h2", 0), vip[0]));
+        assert_int_equal(r.ends[esx].arp, before + 1);
+        assert_int_equal(rig_counters(&r, "esx1").stray_dropped, 6);
+    }
     rig_close(&r);
 }
 

@@ -85,6 +85,22 @@ static void failover(void **state)
     rig_close(&r);
 }
 
+/* 900 KB at once, more than any `buffer:`: a host's own queue holds the socket back and drops nothing. */
+static void a_host_does_not_drop_its_own(void **state)
+{
+    int esx, vip;
+
+    (void)state;
+    rig_open(&r, HOST("vswitches: {vSwitch1: {uplinks: \"vmnic[0-3]\", teaming: port-id}}, " VMK));
+    esx = rig_iface(&r, "esx1", 0);
+    vip = rig_vip(&r, "10.0.0.100");
+    assert_true(rig_reaches(&r, esx, vip));
+    rig_send(&r, esx, vip, r.ends[esx].arp_last.sender_mac, 600);
+    rig_run(&r, 10 * PS_PER_MS);
+    assert_int_equal(rig_sent(&r, "sw:9>nas:c.e0"), 601);
+    rig_close(&r);
+}
+
 /* Without notification answers go on to the old port until the host sends something. */
 static void failover_without_notification(void **state)
 {
@@ -543,6 +559,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failover),
+        cmocka_unit_test(a_host_does_not_drop_its_own),
         cmocka_unit_test(failover_without_notification),
         cmocka_unit_test(standby_and_failback),
         cmocka_unit_test(broadcast_once),

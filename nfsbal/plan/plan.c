@@ -24,10 +24,14 @@
 #include "nfsbal/plan/search.h"
 
 enum {
-    SMALL_UNITS = 64, /* up to here every number of changes gets a row of its own and an integer program */
-    SMALL_COLUMNS = 1024,
-    NODES = 2000,
+    SMALL_UNITS = 64, /* up to here every number of changes gets a step of its own */
+    FEW_OPTIONS =
+        256, /* up to here the integer program is asked; equal datastores share theirs, however many there are */
+    FEW_CLASSES = 16, /* up to here it is asked to close the smallest gap */
+    NODES = 500,
 };
+/* A gap that it is not asked to close when classes are many: with weights of any size it could be at it for ever. */
+#define NEAR        1e-3
 #define ALL_LAYOUTS 3e4 /* looked at one by one, up to here */
 #define ALL_WORK    5e6 /* ... times links */
 
@@ -52,7 +56,8 @@ struct making {
     size_t movable; /* units that are mounted */
     size_t asked;   /* changes that must have their step */
     struct plan_key *key;
-    bool small;
+    bool small; /* a step for each number of changes */
+    bool few;   /* options: pairs of moves, and the integer program */
     double optimum;
     struct plan_layout *best; /* of any number of changes */
 };
@@ -130,7 +135,7 @@ static bool try_from(struct making *m, struct step *s, const struct plan_layout 
     struct plan_layout *l = plan_layout_copy(start);
     bool ok = l != NULL;
     if (ok) {
-        plan_search_improve(l, s->changes, uneven, m->small);
+        plan_search_improve(l, s->changes, uneven, m->few);
         ok = offer(m, s, uneven, l);
     }
     plan_layout_free(l);
@@ -143,14 +148,14 @@ static bool prove(struct making *m, struct step *s)
     struct plan_exact how = {.max_changes = s->changes >= m->movable ? SIZE_MAX : s->changes};
     double max = plan_layout_max(s->layout[0]), bound;
     bool found;
-    if (!m->small && how.max_changes != SIZE_MAX) {
+    if (!m->few && how.max_changes != SIZE_MAX) {
         s->bound = m->optimum;
         return true;
     }
     plan_exact(m->p, &how, NULL, &found, &s->bound);
     if (s->bound > max || s->layout[0]->wrong > 0)
         s->bound = max;
-    if (!m->small || plan_compare_real(max, s->bound * (1 + 1e-7)) <= 0)
+    if (!m->few || max <= s->bound * (1 + PLAN_EQUAL + NEAR * (m->p->n_classes > FEW_CLASSES)))
         return true;
     struct plan_layout *l = plan_layout_copy(s->layout[0]);
     bool ok = l != NULL;
@@ -331,11 +336,6 @@ static void choose(struct plan *plan, const struct plan_options *o)
     }
 }
 
-static bool small_enough(const struct plan_problem *p)
-{
-    return p->n_units <= SMALL_UNITS && p->n_options <= SMALL_COLUMNS;
-}
-
 static bool make_steps(struct making *m)
 {
     const struct plan_problem *p = m->p;
@@ -363,7 +363,8 @@ struct plan *plan_make(const struct topo *t, const struct plan_options *options,
         *plan = (struct plan){.t = t, .problem = p, .units = p->units, .n_units = p->n_units};
         for (size_t u = 0; u < p->n_units; u++)
             m.movable += p->units[u].mounted;
-        m.small = small_enough(p);
+        m.small = p->n_units <= SMALL_UNITS;
+        m.few = p->n_options <= FEW_OPTIONS;
         m.key = plan_key_new(p);
         ok = m.key && make_steps(&m) && add_rows(&m);
     }

@@ -7,6 +7,7 @@ static const struct cli_command commands[] = {
     {"anonymize", command_anonymize, "the same site under other names and addresses, to show to others"},
     {"ask", command_ask, "what to ask the devices so that uncertain choices of links become certain"},
     {"check", cmd_check, "check a topology file, and the network that it describes"},
+    {"diff", command_diff, "what to do, step by step, to get from today's mounts to a plan's"},
     {"hash", command_hash, "which link does this flow take: one pair, a matrix, a stream or a capture"},
     {"path", cmd_path, "explain which links every flow takes"},
     {"plan", command_plan, "find the VIP for each datastore that uses every link"},

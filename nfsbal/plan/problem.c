@@ -61,6 +61,15 @@ static void blur(const struct topo *t, const struct path *path, struct collect *
     }
 }
 
+size_t plan_shares(const struct topo *t, const struct flow *flow, enum flow_direction direction,
+                   const struct path *path, double *share, int *touched)
+{
+    struct collect c = {share, touched, 0};
+    path_shares(t, NULL, flow, direction, collect_share, &c);
+    blur(t, path, &c);
+    return c.n;
+}
+
 struct flow plan_flow(const struct plan_problem *p, int host, int vip)
 {
     size_t pair = (size_t)host * p->t->n_vips + (size_t)vip;
@@ -108,9 +117,7 @@ static void walk_pair(struct plan_problem *p, int host, int vip, struct collect 
         pair->works = path_walk(t, NULL, &flow, direction, false, &path) == PATH_OK;
         if (!pair->works)
             break;
-        c->n = 0;
-        path_shares(t, NULL, &flow, direction, collect_share, c);
-        blur(t, &path, c);
+        c->n = plan_shares(t, &flow, direction, &path, c->share, c->touched);
         for (size_t i = 0; i < c->n; i++) {
             int linkdir = c->touched[i];
             double capacity = predict_capacity(t, linkdir);

@@ -102,6 +102,11 @@ void plan_problem_free(struct plan_problem *p);
 /* The flow of a pair, over connection 0. */
 struct flow plan_flow(const struct plan_problem *p, int host, int vip);
 
+/* The part of a flow on each link direction, with what is not known spread evenly: share[linkdir], zero before; touched[] are those
+ * that are not zero, their count is returned. `path` is the flow's. */
+size_t plan_shares(const struct topo *t, const struct flow *flow, enum flow_direction direction,
+                   const struct path *path, double *share, int *touched);
+
 /* The hosts of a unit as boxes. */
 const int *plan_unit_hosts(const struct plan_problem *p, const struct plan_unit *u, size_t *n);
 

@@ -1,0 +1,126 @@
+/* nfsbal diff: the way from today's mounts to a plan's. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/cli/cli.h"
+#include "emu/cli/options.h"
+#include "emu/model/topology.h"
+#include "emu/model/topology_file.h"
+#include "emu/report/plan_file.h"
+#include "nfsbal/cli/commands.h"
+#include "nfsbal/cli/diff_text.h"
+#include "nfsbal/emit/quote.h"
+#include "nfsbal/plan/diff.h"
+
+enum { PROBLEM = 512 };
+
+struct options {
+    const char *case_name, *plan;
+    bool exit_code, json;
+};
+
+static const struct option_spec rows[] = {
+    OPTION_STRING(struct options, plan, "plan", 'p', "PLAN", "the plan, as nfsbal plan -o wrote it (needed)"),
+    OPTION_STRING(struct options, case_name, "case", 0, "C", "the topology of this case; default: the plan's"),
+    OPTION_FLAG(struct options, exit_code, "exit-code", 0, "end with 1 when there is something to do"),
+    OPTION_FLAG(struct options, json, "json", 0, "print JSON (nfsbal-diff/1)"),
+};
+
+static const struct option_table table = {
+    .operands = "FILE",
+    .min_operands = 1,
+    .max_operands = 1,
+    .about =
+        "Prints what to do, datastore by datastore, to get from today's mounts to a plan's: what each step stops,\n"
+        "what to check before, and how to go back. It changes nothing itself and prints no command that unmounts.",
+    .rows = rows,
+    .n_rows = sizeof rows / sizeof rows[0],
+};
+
+/* Commands are printed for a shell: no name may hold what a line can't. */
+static const char *impossible_name(const struct topo *t)
+{
+    for (size_t i = 0; i < t->n_datastores; i++)
+        if (!quote_possible(t->datastores[i].name))
+            return "a datastore's name";
+    for (size_t m = 0; m < t->n_mounts; m++)
+        if (!quote_possible(t->mounts[m].server) || !quote_possible(t->mounts[m].path))
+            return "a mount's server or path";
+    return NULL;
+}
+
+static bool has_case(const struct topo_file *f, const char *name)
+{
+    for (size_t i = 0; i < topo_file_cases(f); i++)
+        if (!strcmp(topo_file_case(f, i), name))
+            return true;
+    return false;
+}
+
+static int print(const char *command, const struct options *o, const struct topo_file *f, const struct topo *today,
+                 const struct topo *goal, struct diag *d)
+{
+    const char *name = impossible_name(goal);
+    if (!name)
+        name = impossible_name(today);
+    if (name)
+        return cli_error(CLI_USAGE, command, "%s holds a control character, which no command line can", name);
+    struct diff *x = diff_new(f, today, goal, d);
+    if (!x) {
+        diag_print_text(d, stderr, true);
+        return cli_error(CLI_FAILED, command, "the plan can't be followed step by step");
+    }
+    if (o->json)
+        diff_json(x, o->plan, stdout);
+    else
+        diff_text(x, o->plan, stdout);
+    int rc = o->exit_code && x->n_steps > 0 ? CLI_FAILED : CLI_OK;
+    diff_free(x);
+    return rc;
+}
+
+static int run(const char *command, const struct options *o, const char *path)
+{
+    char problem[PROBLEM];
+    struct diag d;
+    struct topo_file *f = NULL;
+    struct topo *today = NULL, *goal = NULL;
+    int rc = CLI_USAGE;
+    struct plan_file *plan = plan_file_load(o->plan, problem, sizeof problem);
+    if (!plan)
+        return cli_error(CLI_USAGE, command, "--plan %s", problem);
+    const char *case_name = o->case_name ? o->case_name : plan->case_name;
+    diag_init(&d, path);
+    f = topo_file_open(path, &d);
+    if (f && case_name && !has_case(f, case_name)) {
+        cli_error(CLI_USAGE, command, "%s has no case `%s`", path, case_name);
+        goto out;
+    }
+    today = f ? topo_load(f, case_name, &d) : NULL;
+    goal = today && diag_count(&d, DIAG_ERROR) == 0 ? plan_file_topo(plan, f, case_name, &d) : NULL;
+    if (!goal || diag_count(&d, DIAG_ERROR) > 0)
+        diag_print_text(&d, stderr, true);
+    else
+        rc = print(command, o, f, today, goal, &d);
+out:
+    topo_free(goal);
+    topo_free(today);
+    topo_file_close(f);
+    diag_free(&d);
+    plan_file_free(plan);
+    return rc;
+}
+
+int command_diff(int argc, char **argv)
+{
+    struct options options = {0};
+    struct option_list operands;
+    int rc = option_parse(&table, argc, argv, &options, &operands);
+    if (rc == OPTION_GO_ON && !options.plan)
+        rc = cli_error(CLI_USAGE, argv[0], "--plan is missing: nfsbal plan %s --max-changes N -o plan.json makes one",
+                       operands.items[0]);
+    if (rc == OPTION_GO_ON)
+        rc = run(argv[0], &options, operands.items[0]);
+    option_free(&table, &options, &operands);
+    return rc;
+}

@@ -1,0 +1,28 @@
+/* The command by which a host mounts a datastore. */
+#ifndef NFSBAL_EMIT_MOUNT_H
+#define NFSBAL_EMIT_MOUNT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "emu/model/topology.h"
+
+bool emit_is_esxi(const struct topo *t, int host);
+
+/* What stands before the path: the server as it is mounted; with session trunking all addresses, divided by commas. */
+char *emit_server(const struct topo *t, const struct topo_mount *m, char *buf, size_t size);
+
+/* "nas1:/ds01", "[fd00::1]:/ds01": what Linux mounts. */
+char *emit_source(const struct topo *t, const struct topo_mount *m, char *buf, size_t size);
+
+/* "vers=3,nconnect=4" */
+char *emit_options(const struct topo *t, const struct topo_mount *m, char *buf, size_t size);
+
+/* Where Linux mounts it: /mnt/NAME. */
+char *emit_target(const struct topo *t, const struct topo_mount *m, char *buf, size_t size);
+
+/* esxcli or mount, quoted for a shell, without a newline. */
+void emit_command(FILE *out, const struct topo *t, const struct topo_mount *m);
+
+#endif

@@ -1,0 +1,237 @@
+#include "nfsbal/plan/diff.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/model/path_site.h"
+#include "emu/model/topology_file.h"
+#include "nfsbal/plan/problem.h"
+
+#define SAME_FLOWS 1e-9 /* a sum of shares that differs by less is the same */
+
+static const struct topo_mount *mount_of(const struct topo *t, int datastore, int host)
+{
+    const struct topo_datastore *ds = &t->datastores[datastore];
+    for (int m = ds->first_mount; m < ds->first_mount + ds->n_mounts; m++)
+        if (t->mounts[m].host == host)
+            return &t->mounts[m];
+    return NULL;
+}
+
+static bool is_nas(const struct topo *t, int port)
+{
+    return t->nodes[t->boxes[t->ports[port].box].node].kind == TOPO_NAS;
+}
+
+/* Adds the flows of a site in one direction to count[linkdir]. `share` is zero, `touched` is room for as many. */
+static void count_flows(const struct path_site *site, enum flow_direction direction, double *count, double *share,
+                        int *touched)
+{
+    for (size_t f = 0; f < site->n_flows; f++) {
+        struct path path;
+        if (path_walk(site->t, NULL, &site->flows[f], direction, false, &path) != PATH_OK)
+            continue;
+        size_t n = plan_shares(site->t, &site->flows[f], direction, &path, share, touched);
+        for (size_t i = 0; i < n; i++) {
+            count[touched[i]] += share[touched[i]] * site->counts[f];
+            share[touched[i]] = 0;
+        }
+    }
+}
+
+/* The most flows on a link direction at the NAS, writes and reads apart, counted as the planner does. False on lack of memory. */
+static bool find_busiest(const struct topo *t, double *most, int *linkdir)
+{
+    size_t n_dirs = 2 * t->n_links;
+    struct flow *flows = NULL;
+    long n = flow_list(t, &flows);
+    struct path_site *site = n < 0 ? NULL : path_site_new(t, flows, (size_t)n);
+    double *count = calloc(2 * n_dirs + 1, sizeof *count), *share = count ? count + n_dirs : NULL;
+    int *touched = calloc(n_dirs + 1, sizeof *touched);
+    bool ok = site && count && touched;
+    free(flows);
+    *most = 0;
+    *linkdir = -1;
+    for (int d = 0; ok && d < 2; d++) {
+        memset(count, 0, n_dirs * sizeof *count);
+        count_flows(site, (enum flow_direction)d, count, share, touched);
+        for (int i = 0; i < (int)n_dirs; i++)
+            if ((is_nas(t, topo_linkdir_from(t, i)) || is_nas(t, topo_linkdir_to(t, i))) &&
+                count[i] > *most + SAME_FLOWS) {
+                *most = count[i];
+                *linkdir = i;
+            }
+    }
+    path_site_free(site);
+    free(count);
+    free(touched);
+    return ok;
+}
+
+static bool mount_changes(const struct topo_mount *today, const struct topo_mount *goal)
+{
+    return !today || today->vip != goal->vip || strcmp(today->server, goal->server) != 0;
+}
+
+static enum plan_cost mount_cost(const struct topo_datastore *ds, const struct diff_mount *m)
+{
+    if (!m->today)
+        return PLAN_NOTHING_STOPS;
+    if (ds->server && !strcmp(m->today->server, ds->server) && !strcmp(m->goal->server, ds->server))
+        return PLAN_ROLLING;
+    return PLAN_OUTAGE;
+}
+
+/* The string that most hosts have, or NULL where all have the same (or each its own identity). */
+static const char *find_drift(const struct topo *t, const struct topo_datastore *ds)
+{
+    const struct topo_mount *all = &t->mounts[ds->first_mount], *most = NULL;
+    int best = 0;
+    for (int i = 0; i < ds->n_mounts && !ds->per_host; i++) {
+        int same = 0;
+        for (int k = 0; k < ds->n_mounts; k++)
+            same += !strcmp(all[i].server, all[k].server);
+        if (same > best) {
+            best = same;
+            most = &all[i];
+        }
+    }
+    return most && best < ds->n_mounts ? most->server : NULL;
+}
+
+/* Adds the step of a datastore on one host or all (-1), if anything changes there. `step` has no mounts yet. False on lack of
+ * memory. */
+static bool add_step(struct diff *x, int datastore, int host)
+{
+    const struct topo_datastore *ds = &x->goal->datastores[datastore];
+    struct diff_step *step = &x->steps[x->n_steps];
+    *step = (struct diff_step){.datastore = datastore, .host = host, .cost = PLAN_NOTHING_STOPS, .linkdir = -1};
+    step->mounts = calloc((size_t)ds->n_mounts + 1, sizeof *step->mounts);
+    if (!step->mounts)
+        return false;
+    for (int m = ds->first_mount; m < ds->first_mount + ds->n_mounts; m++) {
+        const struct topo_mount *goal = &x->goal->mounts[m];
+        struct diff_mount change = {mount_of(x->today, datastore, goal->host), goal};
+        if ((host >= 0 && goal->host != host) || !mount_changes(change.today, goal))
+            continue;
+        enum plan_cost cost = mount_cost(&x->today->datastores[datastore], &change);
+        step->cost = cost > step->cost ? cost : step->cost;
+        step->mounts[step->n_mounts++] = change;
+    }
+    if (step->n_mounts == 0) {
+        free(step->mounts);
+        step->mounts = NULL;
+        return true;
+    }
+    step->vms = step->cost == PLAN_OUTAGE ? ds->vms : 0;
+    step->drift = find_drift(x->today, &x->today->datastores[datastore]);
+    x->n_steps++;
+    return true;
+}
+
+static double weight_of(const struct topo_datastore *ds) { return ds->weight_read + ds->weight_write; }
+
+struct sorted { /* a step with its datastore, for qsort() */
+    struct diff_step step;
+    const struct topo_datastore *ds;
+};
+
+static int in_order(const void *a_, const void *b_)
+{
+    const struct sorted *a = a_, *b = b_;
+    if ((a->ds->n_holds > 0) != (b->ds->n_holds > 0))
+        return a->ds->n_holds > 0 ? 1 : -1;
+    if (a->ds->vms != b->ds->vms)
+        return a->ds->vms < b->ds->vms ? -1 : 1;
+    if (weight_of(a->ds) < weight_of(b->ds) || weight_of(a->ds) > weight_of(b->ds))
+        return weight_of(a->ds) < weight_of(b->ds) ? -1 : 1;
+    if (a->step.datastore != b->step.datastore)
+        return a->step.datastore > b->step.datastore ? -1 : 1;
+    return (a->step.host > b->step.host) - (a->step.host < b->step.host);
+}
+
+static bool sort_steps(struct diff *x)
+{
+    struct sorted *all = malloc((x->n_steps + 1) * sizeof *all);
+    if (!all)
+        return false;
+    for (size_t i = 0; i < x->n_steps; i++)
+        all[i] = (struct sorted){x->steps[i], &x->today->datastores[x->steps[i].datastore]};
+    qsort(all, x->n_steps, sizeof *all, in_order);
+    for (size_t i = 0; i < x->n_steps; i++)
+        x->steps[i] = all[i].step;
+    free(all);
+    return true;
+}
+
+/* The fullest NAS link after each step: the topology with the mounts of all steps so far. */
+static bool follow(struct diff *x, const struct topo_file *f, struct diag *d)
+{
+    size_t n = 0;
+    struct topo_assignment *all = calloc(x->goal->n_mounts + 1, sizeof *all);
+    bool ok = all && find_busiest(x->today, &x->busiest, &x->linkdir);
+    for (size_t i = 0; ok && i < x->n_steps; i++) {
+        struct diff_step *step = &x->steps[i];
+        for (size_t m = 0; m < step->n_mounts; m++) {
+            const struct topo_mount *goal = step->mounts[m].goal;
+            all[n++] = (struct topo_assignment){.datastore = x->goal->datastores[goal->datastore].name,
+                                                .host = x->goal->boxes[goal->host].name,
+                                                .server = goal->server,
+                                                .vip = x->goal->vips[goal->vip].text};
+        }
+        struct topo *t = topo_load_assigned(f, x->today->case_name, all, n, d);
+        ok = t && find_busiest(t, &step->busiest, &step->linkdir);
+        topo_free(t);
+    }
+    free(all);
+    return ok;
+}
+
+struct diff *diff_new(const struct topo_file *f, const struct topo *today, const struct topo *goal, struct diag *d)
+{
+    struct diff *x = calloc(1, sizeof *x);
+    size_t most = today->n_datastores + goal->n_mounts + 1;
+    bool ok = x != NULL;
+    if (ok) {
+        x->today = today;
+        x->goal = goal;
+        x->steps = calloc(most, sizeof *x->steps);
+        ok = x->steps != NULL;
+    }
+    for (int i = 0; ok && i < (int)goal->n_datastores; i++) {
+        const struct topo_datastore *ds = &goal->datastores[i];
+        if (!ds->per_host)
+            ok = add_step(x, i, -1);
+        for (int m = ds->first_mount; ok && ds->per_host && m < ds->first_mount + ds->n_mounts; m++)
+            ok = add_step(x, i, goal->mounts[m].host);
+    }
+    ok = ok && sort_steps(x) && follow(x, f, d);
+    if (ok)
+        return x;
+    if (diag_count(d, DIAG_ERROR) == 0)
+        diag_add(d, DIAG_ERROR, NULL, (struct diag_mark){0}, NULL, "out of memory");
+    diff_free(x);
+    return NULL;
+}
+
+void diff_free(struct diff *x)
+{
+    if (!x)
+        return;
+    for (size_t i = 0; x->steps && i < x->n_steps; i++)
+        free(x->steps[i].mounts);
+    free(x->steps);
+    free(x);
+}
+
+size_t diff_count(const struct diff *x, enum plan_cost cost, unsigned *vms)
+{
+    size_t n = 0;
+    *vms = 0;
+    for (size_t i = 0; i < x->n_steps; i++)
+        if (x->steps[i].cost == cost) {
+            n++;
+            *vms += x->steps[i].vms;
+        }
+    return n;
+}

@@ -1,0 +1,47 @@
+/* From today's mounts to a plan's, datastore by datastore: what each step stops and what it leaves of the fullest NAS link.
+ *
+ * A step is a datastore whose mounts change, on all hosts that change, or on one host where `identity: per-host`. Steps are in
+ * the order in which they should be done: fewest VMs and least weight first, what holds vCenter or DNS last. They depend on
+ * nothing but the order, so that one can stop after any of them.
+ */
+#ifndef NFSBAL_PLAN_DIFF_H
+#define NFSBAL_PLAN_DIFF_H
+
+#include "emu/model/topology.h"
+#include "nfsbal/plan/plan.h"
+
+struct topo_file;
+
+struct diff_mount {
+    const struct topo_mount *today; /* NULL: not mounted */
+    const struct topo_mount *goal;
+};
+
+struct diff_step {
+    int datastore;
+    int host; /* box, or -1: an identity for all hosts */
+    enum plan_cost cost;
+    unsigned vms;              /* to be stopped */
+    struct diff_mount *mounts; /* those that change, in order of hosts */
+    size_t n_mounts;
+    const char *drift; /* the string that most hosts have today, where others have another; NULL: no drift */
+    double busiest;    /* flows on the fullest NAS link direction once this step is done, as the planner counts them */
+    int linkdir;       /* that link direction, or -1 */
+};
+
+struct diff {
+    const struct topo *today, *goal; /* not owned */
+    struct diff_step *steps;
+    size_t n_steps;
+    double busiest; /* before the first step */
+    int linkdir;
+};
+
+/* `goal` is the topology of the same file and case under a plan. Both must outlive the diff. NULL with errors in d. */
+struct diff *diff_new(const struct topo_file *f, const struct topo *today, const struct topo *goal, struct diag *d);
+void diff_free(struct diff *x); /* accepts NULL */
+
+/* The steps of a class, and their VMs. */
+size_t diff_count(const struct diff *x, enum plan_cost cost, unsigned *vms);
+
+#endif

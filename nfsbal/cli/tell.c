@@ -15,13 +15,23 @@ struct tell_options {
     const char *write, *date;
 };
 
+/* A number of so many digits within [1, max]. */
+static bool digits(const char *text, size_t n, int64_t max)
+{
+    char copy[8];
+    int64_t value;
+
+    if (n >= sizeof copy || strspn(text, "0123456789") < n)
+        return false;
+    memcpy(copy, text, n);
+    copy[n] = '\0';
+    return option_parse_integer(copy, 1, max, &value);
+}
+
 static const char *parse_date(const char *text, void *member)
 {
-    int year, month, day;
-    char rest;
-
-    if (strlen(text) != 10 || sscanf(text, "%4d-%2d-%2d%c", &year, &month, &day, &rest) != 3 || month < 1 ||
-        month > 12 || day < 1 || day > 31)
+    if (strlen(text) != 10 || !digits(text, 4, 9999) || text[4] != '-' || !digits(text + 5, 2, 12) || text[7] != '-' ||
+        !digits(text + 8, 2, 31))
         return "a day such as 2024-05-31";
     memcpy(member, &text, sizeof text);
     return NULL;

@@ -183,7 +183,7 @@ static void print_summary(const struct verify *v)
 static void json_group(struct json_out *j, const struct topo *t, const struct verify_group *g)
 {
     json_out_object(j, NULL, JSON_ON_LINES);
-    json_out_string(j, "box", t->boxes[t->ports[topo_linkdir_from(t, g->links[0].linkdir)].box].name);
+    json_out_string(j, "box", t->boxes[g->box].name);
     json_out_string(j, "team", g->team >= 0 ? t->teams[g->team].name : NULL);
     json_out_string(j, "verdict", verdicts[g->verdict]);
     json_out_real(j, "planned", g->planned);

@@ -181,13 +181,16 @@ static const char *reference(struct walk *w, const char *text)
 
 static const char *mac(struct walk *w, const char *text)
 {
-    unsigned byte[6];
+    unsigned long byte[6];
+    const char *p = text;
 
-    if (sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x", &byte[0], &byte[1], &byte[2], &byte[3], &byte[4], &byte[5]) != 6)
-        return text;
-    for (int i = 0; i < 6; i++)
-        byte[i] ^= w->veil.mac[i];
-    return arena_printf(w->arena, "%02x:%02x:%02x:%02x:%02x:%02x", byte[0], byte[1], byte[2], byte[3], byte[4],
+    for (int i = 0; i < 6; i++) {
+        char *end;
+
+        byte[i] = strtoul(p, &end, 16) ^ w->veil.mac[i];
+        p = end + (*end != '\0');
+    }
+    return arena_printf(w->arena, "%02lx:%02lx:%02lx:%02lx:%02lx:%02lx", byte[0], byte[1], byte[2], byte[3], byte[4],
                         byte[5]);
 }
 

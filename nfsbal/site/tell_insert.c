@@ -146,7 +146,7 @@ static bool insert_node(const struct insert *in, size_t *place)
     int end = next_line(in->root, nodes, INT32_MAX);
 
     own = index_of(map, in->t->nodes[in->node].name);
-    if (own == SIZE_MAX || map->pairs[own].value->type != DOC_MAP)
+    if (!map || own == SIZE_MAX || map->pairs[own].value->type != DOC_MAP)
         return false;
     node = map->pairs[own].value;
     end = next_line(map, own, end);

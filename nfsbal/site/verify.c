@@ -92,7 +92,8 @@ static bool make_groups(struct verify *v)
             v->links[end] = (struct verify_link){.linkdir = places[end].linkdir, .moved = -1};
             v->group_of[places[end].linkdir] = (int)v->n;
         }
-        *g = (struct verify_group){.team = sending_team(t, places[i].linkdir),
+        *g = (struct verify_group){.box = t->ports[topo_linkdir_from(t, places[i].linkdir)].box,
+                                   .team = sending_team(t, places[i].linkdir),
                                    .receiver = receiving_team(t, places[i].linkdir),
                                    .links = &v->links[i],
                                    .n = end - i};
@@ -208,11 +209,8 @@ static enum verify_verdict judge(struct verify_group *g)
  * same box. */
 static bool lacks(const struct verify *v, int box)
 {
-    const struct topo *t = v->site->t;
-
     for (size_t i = 0; i < v->n; i++)
-        if (v->groups[i].verdict == VERIFY_TOO_LITTLE &&
-            t->ports[topo_linkdir_from(t, v->groups[i].links[0].linkdir)].box == box)
+        if (v->groups[i].verdict == VERIFY_TOO_LITTLE && v->groups[i].box == box)
             return true;
     return false;
 }
@@ -220,7 +218,6 @@ static bool lacks(const struct verify *v, int box)
 int verify_run(const struct path_site *site, const struct counters *before, const struct counters *after,
                struct verify *out, char *problem, size_t size)
 {
-    const struct topo *t = site->t;
     int rc;
 
     *out = (struct verify){.site = site};
@@ -233,7 +230,7 @@ int verify_run(const struct path_site *site, const struct counters *before, cons
     for (size_t i = 0; rc == 0 && i < out->n; i++) {
         struct verify_group *g = &out->groups[i];
 
-        if (g->verdict == VERIFY_UNPLANNED && !lacks(out, t->ports[topo_linkdir_from(t, g->links[0].linkdir)].box))
+        if (g->verdict == VERIFY_UNPLANNED && !lacks(out, g->box))
             g->verdict = VERIFY_UNUSED;
     }
     for (size_t i = 0; rc == 0 && i < out->n; i++) {

@@ -59,6 +59,7 @@ struct verify_cause {
 enum { VERIFY_CAUSES = 12 };
 
 struct verify_group {
+    int box;            /* that sends over its first link */
     int team, receiver; /* who sends, who receives; -1: no team. team -1: the receiver's port is chosen elsewhere */
     struct verify_link *links;
     size_t n;

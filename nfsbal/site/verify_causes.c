@@ -38,6 +38,7 @@ static void add_cause(struct verify_group *g, enum verify_cause_kind kind, unsig
     va_list args;
 
     va_start(args, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is, in the line above */
     vsnprintf(cause.text, sizeof cause.text, format, args);
     va_end(args);
     while (at > 0 && g->causes[at - 1].distance > distance)
@@ -319,7 +320,7 @@ static int try_hashes(struct test *test)
 {
     struct verify_group *g = test->g;
     const struct topo *t = test->v->site->t;
-    struct variant x = {.own = {.policy = {.policy = NULL}}};
+    struct variant x = {.t = {.file = NULL}};
     const struct hash_policy *p;
     bool macs = macs_known(test);
     double distance;
@@ -435,17 +436,17 @@ static void try_quiet(struct test *test)
 static void say_elsewhere(const struct verify *v, struct verify_group *g)
 {
     const struct topo *t = v->site->t;
-    int box = t->ports[topo_linkdir_from(t, g->links[0].linkdir)].box;
 
     for (size_t i = 0; i < v->n; i++) {
         const struct verify_group *other = &v->groups[i];
-        int from = topo_linkdir_from(t, other->links[0].linkdir);
 
-        if (other->verdict != VERIFY_TOO_LITTLE || t->ports[from].box != box)
+        if (other->verdict != VERIFY_TOO_LITTLE || other->box != g->box)
             continue;
         add_cause(g, CAUSE_ELSEWHERE, 0, 0,
                   "%.0f flows planned on %s are not there: an interface in another subnet or team, or another route",
-                  other->planned, other->team >= 0 ? t->teams[other->team].name : t->ports[from].name);
+                  other->planned,
+                  other->team >= 0 ? t->teams[other->team].name
+                                   : t->ports[topo_linkdir_from(t, other->links[0].linkdir)].name);
     }
 }
 
@@ -497,17 +498,14 @@ static bool has_cause(const struct verify_group *g, const struct verify_cause *c
  * the site, a cable's its two ends. 0 otherwise. */
 static size_t common(const struct verify *v, const struct verify_group *g, const struct verify_cause *c)
 {
-    const struct topo *t = v->site->t;
-    int box = t->ports[topo_linkdir_from(t, g->links[0].linkdir)].box;
     size_t with = 0;
 
     if (c->kind != CAUSE_HASH && c->kind != CAUSE_VIP && c->kind != CAUSE_DOWN)
         return 0;
     for (size_t i = 0; i < v->n; i++) {
         const struct verify_group *other = &v->groups[i];
-        int its = t->ports[topo_linkdir_from(t, other->links[0].linkdir)].box;
 
-        if (other->verdict != VERIFY_DIFFERS || (c->kind == CAUSE_HASH && its != box))
+        if (other->verdict != VERIFY_DIFFERS || (c->kind == CAUSE_HASH && other->box != g->box))
             continue;
         if (has_cause(other, c))
             with++;

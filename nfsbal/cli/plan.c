@@ -8,13 +8,15 @@
 #include "emu/model/topology_file.h"
 #include "emu/report/outfile.h"
 #include "nfsbal/cli/commands.h"
+#include "nfsbal/cli/plan_suggest.h"
 #include "nfsbal/cli/plan_view.h"
 
 enum { PROBLEM = 16384 };
 
 struct options {
-    const char *case_name, *out, *explain;
-    int64_t max_changes;
+    const char *case_name, *out, *explain, *reserved;
+    struct option_list from;
+    int64_t max_changes, suggest;
     double worth;
     bool best, indirect, json, tsv, why;
 };
@@ -44,6 +46,14 @@ static const struct option_spec rows[] = {
                 "why each datastore of the plan has its VIP, who shares its links, and\n"
                 "what the next best VIP would cost"),
     OPTION_STRING(struct options, explain, "datastore", 0, "D", "with --explain: only this datastore"),
+    OPTION_INTEGER(struct options, suggest, "suggest-vips", 0, "N", 1, 4096,
+                   "addresses that make N VIPs with those that are there, so that\n"
+                   "every host's uplinks and every LAG are even"),
+    OPTION_LIST(struct options, from, "from", 0, "RANGE",
+                "with --suggest-vips: out of these, such as 10.0.0.[101-199];\n"
+                "may be given several times"),
+    OPTION_STRING(struct options, reserved, "reserved", 0, "FILE",
+                  "with --suggest-vips: but none of these, an address or range a line"),
     OPTION_FLAG(struct options, json, "json", 0, "print JSON (nfsbal-plan/1)"),
     OPTION_FLAG(struct options, tsv, "tsv", 0, "tab-separated: a row per datastore and host"),
 };
@@ -65,6 +75,14 @@ static int check_options(const char *command, const struct options *o)
         return cli_error(CLI_USAGE, command, "--max-changes, --worth and --best: one of them");
     if (o->json + o->tsv + o->why > 1)
         return cli_error(CLI_USAGE, command, "--json, --tsv and --explain: one of them");
+    if (o->suggest < 0 && (o->from.n || o->reserved))
+        return cli_error(CLI_USAGE, command, "--from and --reserved go with --suggest-vips");
+    if (o->suggest >= 0 && !o->from.n)
+        return cli_error(CLI_USAGE, command, "--suggest-vips %lld: out of which addresses? --from RANGE",
+                         (long long)o->suggest);
+    if (o->suggest >= 0 && (o->max_changes >= 0 || o->worth > 0 || o->best || o->json || o->tsv || o->why || o->out))
+        return cli_error(CLI_USAGE, command,
+                         "--suggest-vips is a question of its own: it goes with --case, --from and --reserved");
     if (o->explain && !o->why)
         return cli_error(CLI_USAGE, command, "--datastore %s: it says what --explain is about", o->explain);
     if (o->out && !strcmp(o->out, "-") && (o->json || o->tsv || o->why))
@@ -99,12 +117,14 @@ static struct topo *apply(const struct topo_file *f, const struct plan_view *v, 
 static bool make_scenes(struct plan_view *v, const struct topo_file *f, struct topo *t, struct diag *d)
 {
     const struct plan *plan = v->plan;
-    bool new_site = true;
-    for (size_t u = 0; u < plan->n_units; u++)
+    bool new_site = true, new_units = false;
+    for (size_t u = 0; u < plan->n_units; u++) {
         new_site &= !plan->units[u].mounted;
+        new_units |= !plan->units[u].mounted;
+    }
     v->best = &plan->rows[plan->best];
     v->chosen = &plan->rows[plan->chosen];
-    v->proposed = new_site || plan->chosen > 0;
+    v->proposed = new_units || plan->chosen > 0;
     if (!new_site && !set_scene(&v->today, &plan->rows[0], t))
         return false;
     const struct plan_row *row = v->proposed ? v->chosen : v->best;
@@ -189,7 +209,8 @@ static int run(const char *command, const struct options *o, const char *path)
     struct topo_file *f = topo_file_open(path, &d);
     struct topo *t = f ? topo_load(f, o->case_name, &d) : NULL;
     if (t && diag_count(&d, DIAG_ERROR) == 0)
-        rc = plan_file(command, o, f, t, &d);
+        rc = o->suggest >= 0 ? plan_suggest_vips(command, t, o->suggest, &o->from, o->reserved)
+                             : plan_file(command, o, f, t, &d);
     else
         diag_print_text(&d, stderr, true);
     topo_free(t);
@@ -200,7 +221,7 @@ static int run(const char *command, const struct options *o, const char *path)
 
 int command_plan(int argc, char **argv)
 {
-    struct options options = {.max_changes = -1};
+    struct options options = {.max_changes = -1, .suggest = -1};
     struct option_list operands;
     int rc = option_parse(&table, argc, argv, &options, &operands);
     if (rc == OPTION_GO_ON)

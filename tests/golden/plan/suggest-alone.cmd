@@ -1,0 +1,1 @@
+nfsbal plan topologies/examples/plant-b.yaml --suggest-vips 12

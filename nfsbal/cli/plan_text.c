@@ -421,8 +421,13 @@ static void what_next(const struct plan_view *v, FILE *out)
         return;
     }
     if (v->proposed) {
-        fprintf(out, "%zu of %zu mounts change, %u VMs to stop\n", v->chosen->changes, v->plan->n_units,
-                v->chosen->vms);
+        size_t new = 0;
+        for (size_t u = 0; u < v->plan->n_units; u++)
+            new += !v->plan->units[u].mounted;
+        fprintf(out, "%zu of %zu mounts change, %u VMs to stop", v->chosen->changes, v->plan->n_units, v->chosen->vms);
+        if (new > 0)
+            fprintf(out, "; %zu new to mount", new);
+        fputc('\n', out);
         return;
     }
     if (v->plan->best == 0) {

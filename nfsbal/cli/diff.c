@@ -9,14 +9,16 @@
 #include "emu/report/plan_file.h"
 #include "nfsbal/cli/commands.h"
 #include "nfsbal/cli/diff_text.h"
+#include "nfsbal/emit/emit.h"
 #include "nfsbal/emit/quote.h"
 #include "nfsbal/plan/diff.h"
 
 enum { PROBLEM = 512 };
 
 struct options {
-    const char *case_name, *plan;
+    const char *case_name, *plan, *host;
     bool exit_code, json;
+    int format; /* enum emit_format, or -1 */
 };
 
 static const struct option_spec rows[] = {
@@ -24,6 +26,10 @@ static const struct option_spec rows[] = {
     OPTION_STRING(struct options, case_name, "case", 0, "C", "the topology of this case; default: the plan's"),
     OPTION_FLAG(struct options, exit_code, "exit-code", 0, "end with 1 when there is something to do"),
     OPTION_FLAG(struct options, json, "json", 0, "print JSON (nfsbal-diff/1)"),
+    OPTION_ENUM(struct options, format, "format", 'f', "F", emit_format_names,
+                "print the mounts of the plan for a tool instead: esxcli, powercli, fstab,\n"
+                "systemd, proxmox, ansible, hosts, zone"),
+    OPTION_STRING(struct options, host, "host", 0, "H", "with --format: only the mounts of this host"),
 };
 
 static const struct option_table table = {
@@ -79,6 +85,18 @@ static int print(const char *command, const struct options *o, const struct topo
     return rc;
 }
 
+static int print_format(const char *command, const struct options *o, const struct topo *goal)
+{
+    char problem[PROBLEM];
+    struct emit e = {.t = goal, .format = (enum emit_format)o->format, .host = -1};
+    if (o->host) {
+        e.host = topo_find_box(goal, o->host);
+        if (e.host < 0)
+            return cli_error(CLI_USAGE, command, "there is no host `%s`", o->host);
+    }
+    return emit_print(&e, stdout, problem, sizeof problem) ? CLI_OK : cli_error(CLI_USAGE, command, "%s", problem);
+}
+
 static int run(const char *command, const struct options *o, const char *path)
 {
     char problem[PROBLEM];
@@ -100,6 +118,8 @@ static int run(const char *command, const struct options *o, const char *path)
     goal = today && diag_count(&d, DIAG_ERROR) == 0 ? plan_file_topo(plan, f, case_name, &d) : NULL;
     if (!goal || diag_count(&d, DIAG_ERROR) > 0)
         diag_print_text(&d, stderr, true);
+    else if (o->format >= 0)
+        rc = print_format(command, o, goal);
     else
         rc = print(command, o, f, today, goal, &d);
 out:
@@ -113,12 +133,16 @@ out:
 
 int command_diff(int argc, char **argv)
 {
-    struct options options = {0};
+    struct options options = {.format = -1};
     struct option_list operands;
     int rc = option_parse(&table, argc, argv, &options, &operands);
     if (rc == OPTION_GO_ON && !options.plan)
         rc = cli_error(CLI_USAGE, argv[0], "--plan is missing: nfsbal plan %s --max-changes N -o plan.json makes one",
                        operands.items[0]);
+    if (rc == OPTION_GO_ON && options.format >= 0 && (options.json || options.exit_code))
+        rc = cli_error(CLI_USAGE, argv[0], "--format: not with --json or --exit-code, which are about the steps");
+    if (rc == OPTION_GO_ON && options.host && options.format < 0)
+        rc = cli_error(CLI_USAGE, argv[0], "--host %s: it needs --format", options.host);
     if (rc == OPTION_GO_ON)
         rc = run(argv[0], &options, operands.items[0]);
     option_free(&table, &options, &operands);

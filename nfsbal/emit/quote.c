@@ -26,3 +26,61 @@ void quote_shell(FILE *out, const char *text)
             fputc(*c, out);
     fputc('\'', out);
 }
+
+void quote_powershell(FILE *out, const char *text)
+{
+    fputc('\'', out);
+    for (const char *c = text; *c; c++)
+        if (*c == '\'')
+            fputs("''", out);
+        else if (!strncmp(c, "\xe2\x80", 2) && (unsigned char)c[2] >= 0x98 && (unsigned char)c[2] <= 0x9b) {
+            fprintf(out, "%.3s%.3s", c, c);
+            c += 2;
+        } else
+            fputc(*c, out);
+    fputc('\'', out);
+}
+
+void quote_fstab(FILE *out, const char *text)
+{
+    for (const char *c = text; *c; c++)
+        if (strchr(" \\#", *c))
+            fprintf(out, "\\%03o", (unsigned)*c);
+        else
+            fputc(*c, out);
+}
+
+void quote_unit(FILE *out, const char *text)
+{
+    for (const char *c = text; *c; c++) {
+        if (*c == '%')
+            fputc('%', out);
+        fputc(*c, out);
+    }
+}
+
+void quote_unit_name(FILE *out, const char *path)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:_.";
+    const char *start = *path == '/' ? path + 1 : path;
+    for (const char *c = start; *c; c++)
+        if (*c == '/')
+            fputc('-', out);
+        else if (!strchr(allowed, *c) || (*c == '.' && c == start))
+            fprintf(out, "\\x%02x", (unsigned)(unsigned char)*c);
+        else
+            fputc(*c, out);
+}
+
+void quote_ansible(FILE *out, const char *text)
+{
+    if (strstr(text, "{{") || strstr(text, "{%") || strstr(text, "{#"))
+        fputs("!unsafe ", out);
+    fputc('\'', out);
+    for (const char *c = text; *c; c++) {
+        if (*c == '\'')
+            fputc('\'', out);
+        fputc(*c, out);
+    }
+    fputc('\'', out);
+}

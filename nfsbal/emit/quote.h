@@ -8,6 +8,13 @@
 /* False for what no format here can hold: control characters (newlines among them). */
 bool quote_possible(const char *text);
 
-void quote_shell(FILE *out, const char *text); /* as it is where nothing in it is special, else in single quotes */
+void quote_shell(FILE *out, const char *text);      /* as it is where nothing in it is special, else in single quotes */
+void quote_powershell(FILE *out, const char *text); /* in single quotes; typographic ones end a string there too */
+void quote_fstab(FILE *out, const char *text);      /* blanks, backslashes and # as \ooo */
+void quote_unit(FILE *out, const char *text);       /* a value in a unit file: % twice */
+void quote_unit_name(FILE *out, const char *path);  /* "/mnt/a b" as mnt-a\x20b, see systemd.unit(5) */
+
+/* YAML in single quotes; where Jinja would read something in it, as !unsafe. */
+void quote_ansible(FILE *out, const char *text);
 
 #endif

@@ -1,0 +1,163 @@
+#include "nfsbal/emit/emit.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <string.h>
+
+#include "nfsbal/emit/emit_private.h"
+#include "nfsbal/emit/mount.h"
+#include "nfsbal/emit/quote.h"
+
+const char *const emit_format_names[] = {
+    [EMIT_ESXCLI] = "esxcli",   [EMIT_POWERCLI] = "powercli", [EMIT_FSTAB] = "fstab",
+    [EMIT_SYSTEMD] = "systemd", [EMIT_PROXMOX] = "proxmox",   [EMIT_ANSIBLE] = "ansible",
+    [EMIT_HOSTS] = "hosts",     [EMIT_ZONE] = "zone",         [EMIT_FORMATS] = NULL,
+};
+static_assert(sizeof emit_format_names / sizeof emit_format_names[0] == EMIT_FORMATS + 1, "a name for each format");
+
+static bool is_for(const struct emit *e, const struct topo_mount *m)
+{
+    bool esxi = emit_is_esxi(e->t, m->host);
+    if (e->host >= 0 && m->host != e->host)
+        return false;
+    switch (e->format) {
+    case EMIT_ESXCLI:
+    case EMIT_POWERCLI:
+        return esxi;
+    case EMIT_FSTAB:
+    case EMIT_SYSTEMD:
+    case EMIT_PROXMOX:
+        return !esxi;
+    case EMIT_HOSTS:
+    case EMIT_ZONE:
+        /* The hosts of a datastore mostly agree: one of them is enough. */
+        return emit_name(m) && (e->host >= 0 || m == e->t->mounts || m[-1].datastore != m->datastore ||
+                                m[-1].vip != m->vip || strcmp(m[-1].server, m->server) != 0);
+    case EMIT_ANSIBLE:
+    case EMIT_FORMATS:
+        break;
+    }
+    return true;
+}
+
+const struct topo_mount *emit_next(const struct emit *e, size_t *at)
+{
+    while (*at < e->t->n_mounts) {
+        const struct topo_mount *m = &e->t->mounts[(*at)++];
+        if (is_for(e, m))
+            return m;
+    }
+    return NULL;
+}
+
+const char *emit_name(const struct topo_mount *m)
+{
+    struct topo_addr a;
+    return m->n_vips > 1 || topo_addr_parse(&a, m->server) ? NULL : m->server;
+}
+
+bool emit_same(const struct topo *t, const struct topo_mount *a, const struct topo_mount *b)
+{
+    char x[EMIT_TEXT], y[EMIT_TEXT];
+    return !strcmp(emit_server(t, a, x, sizeof x), emit_server(t, b, y, sizeof y)) && !strcmp(a->path, b->path) &&
+           a->asked == b->asked;
+}
+
+/* ---- what a format can't hold ---- */
+
+static bool blank_at_an_end(const char *text)
+{
+    size_t n = strlen(text);
+    return n > 0 && (text[0] == ' ' || text[n - 1] == ' ' || text[n - 1] == '\\');
+}
+
+/* Proxmox' storage IDs: a letter, then letters, digits, "-", "_" and ".", a letter or digit at the end. */
+static bool is_storage_id(const char *name)
+{
+    size_t n = strlen(name);
+    if (n < 2 || !isalpha((unsigned char)name[0]) || !isalnum((unsigned char)name[n - 1]))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)name[i] >= 0x80 || (!isalnum((unsigned char)name[i]) && !strchr("-_.", name[i])))
+            return false;
+    return true;
+}
+
+static bool is_host_name(const char *name)
+{
+    for (const char *c = name; *c; c++)
+        if ((unsigned char)*c >= 0x80 || (!isalnum((unsigned char)*c) && !strchr("-_.", *c)))
+            return false;
+    return *name != '\0';
+}
+
+/* NULL, or what is wrong with a mount in this format; its datastore's name is said by the caller. */
+static const char *mount_problem(const struct emit *e, const struct topo_mount *m)
+{
+    const char *name = e->t->datastores[m->datastore].name;
+    char server[EMIT_TEXT], source[EMIT_TEXT];
+    if (!quote_possible(name) || !quote_possible(m->server) || !quote_possible(m->path))
+        return "a name, server or path with a control character";
+    if (strlen(emit_source(e->t, m, source, sizeof source)) + 1 >= sizeof source ||
+        strlen(emit_server(e->t, m, server, sizeof server)) + 1 >= sizeof server || strlen(name) + 6 > EMIT_TEXT)
+        return "a server and path too long to be written";
+    if (e->format == EMIT_POWERCLI && strpbrk(name, "/\\%"))
+        return "PowerCLI takes no /, \\ or % in a name";
+    if (e->format == EMIT_PROXMOX && !is_storage_id(name))
+        return "a storage ID of Proxmox is a letter, then letters, digits, - _ and .";
+    if ((e->format == EMIT_PROXMOX || e->format == EMIT_SYSTEMD) && (blank_at_an_end(m->path) || blank_at_an_end(name)))
+        return "a blank or backslash at an end is lost in this file";
+    if ((e->format == EMIT_HOSTS || e->format == EMIT_ZONE) && !is_host_name(m->server))
+        return "its server is no host name";
+    return NULL;
+}
+
+/* NULL, or why a mount can't stand in one file with those before it. */
+static const char *pair_problem(const struct emit *e, const struct topo_mount *m)
+{
+    size_t at = e->format == EMIT_PROXMOX ? (size_t)e->t->datastores[m->datastore].first_mount : 0;
+    if (e->format == EMIT_FSTAB || e->format == EMIT_SYSTEMD) {
+        if (emit_next(e, &at)->host != m->host)
+            return "each Linux host has a file of its own: --host says which";
+    } else if (e->format == EMIT_PROXMOX) {
+        if (!emit_same(e->t, emit_next(e, &at), m))
+            return "storage.cfg is one for all nodes, which mount this differently";
+    } else if (e->format == EMIT_HOSTS || e->format == EMIT_ZONE) {
+        for (const struct topo_mount *other; (other = emit_next(e, &at)) && other != m;)
+            if (!strcmp(other->server, m->server) && other->vip != m->vip)
+                return "its server's name would mean two addresses";
+    }
+    return NULL;
+}
+
+static bool check(const struct emit *e, char *problem, size_t size)
+{
+    size_t at = 0, found = 0;
+    for (const struct topo_mount *m; (m = emit_next(e, &at)); found++) {
+        const char *wrong = mount_problem(e, m);
+        if (!wrong)
+            wrong = pair_problem(e, m);
+        if (wrong) {
+            snprintf(problem, size, "%s: datastore `%s` on %s: %s", emit_format_names[e->format],
+                     e->t->datastores[m->datastore].name, e->t->boxes[m->host].name, wrong);
+            return false;
+        }
+    }
+    if (found == 0)
+        snprintf(problem, size, "%s: there is no mount that it is for%s%s", emit_format_names[e->format],
+                 e->host < 0 ? "" : " on ", e->host < 0 ? "" : e->t->boxes[e->host].name);
+    return found > 0;
+}
+
+bool emit_print(const struct emit *e, FILE *out, char *problem, size_t size)
+{
+    static void (*const printers[EMIT_FORMATS])(const struct emit *, FILE *) = {
+        [EMIT_ESXCLI] = emit_esxcli,   [EMIT_POWERCLI] = emit_powercli, [EMIT_FSTAB] = emit_fstab,
+        [EMIT_SYSTEMD] = emit_systemd, [EMIT_PROXMOX] = emit_proxmox,   [EMIT_ANSIBLE] = emit_ansible,
+        [EMIT_HOSTS] = emit_hosts,     [EMIT_ZONE] = emit_zone,
+    };
+    if (!check(e, problem, size))
+        return false;
+    printers[e->format](e, out);
+    return true;
+}

@@ -1,0 +1,37 @@
+/* Mounts of a topology in the formats of the tools that mount them.
+ *
+ * What is printed adds and never removes: no format unmounts, replaces or deletes. Each format takes the mounts of its own kind
+ * of hosts (ESXi or Linux) and leaves the others out.
+ */
+#ifndef NFSBAL_EMIT_EMIT_H
+#define NFSBAL_EMIT_EMIT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "emu/model/topology.h"
+
+enum emit_format {
+    EMIT_ESXCLI,   /* a script for ESXi hosts */
+    EMIT_POWERCLI, /* a script for vCenter */
+    EMIT_FSTAB,    /* lines for one Linux host */
+    EMIT_SYSTEMD,  /* units for one Linux host */
+    EMIT_PROXMOX,  /* entries of storage.cfg */
+    EMIT_ANSIBLE,  /* a playbook */
+    EMIT_HOSTS,    /* lines of a hosts file */
+    EMIT_ZONE,     /* records of a DNS zone */
+    EMIT_FORMATS
+};
+extern const char *const emit_format_names[EMIT_FORMATS + 1]; /* NULL at the end, as option choices want it */
+
+struct emit {
+    const struct topo *t;
+    enum emit_format format;
+    int host; /* only this box; -1: all */
+};
+
+/* Prints everything, or nothing and says why in `problem` (false): no such mounts, a name that the format can't hold, hosts that
+ * one file can't serve. */
+bool emit_print(const struct emit *e, FILE *out, char *problem, size_t size);
+
+#endif

@@ -8,16 +8,10 @@
 #include "emu/model/range.h"
 #include "emu/model/schema.h"
 #include "emu/model/topology_build.h"
+#include "emu/model/topology_file_internal.h"
 #include "emu/model/topology_yaml.h"
 
 enum { FILE_SIZE_MAX = 16 * 1024 * 1024 };
-
-struct topo_file {
-    struct topo_arena *arena;
-    const char *name;
-    struct doc_node *root;        /* expanded */
-    const struct doc_node *cases; /* of root, or NULL */
-};
 
 /* The whole of a stream; NULL with an error. */
 static char *slurp(FILE *in, size_t *size, struct diag *d)

@@ -5,6 +5,7 @@
 
 #include "emu/cli/cli.h"
 #include "emu/cli/options.h"
+#include "emu/model/topology_change.h"
 #include "emu/model/topology_file.h"
 #include "emu/report/outfile.h"
 #include "nfsbal/cli/commands.h"
@@ -15,7 +16,7 @@ enum { PROBLEM = 16384 };
 
 struct options {
     const char *case_name, *out, *explain, *reserved;
-    struct option_list from;
+    struct option_list from, what_if;
     int64_t max_changes, suggest;
     double worth;
     bool best, indirect, json, tsv, why;
@@ -46,6 +47,9 @@ static const struct option_spec rows[] = {
                 "why each datastore of the plan has its VIP, who shares its links, and\n"
                 "what the next best VIP would cost"),
     OPTION_STRING(struct options, explain, "datastore", 0, "D", "with --explain: only this datastore"),
+    OPTION_LIST(struct options, what_if, "what-if", 0, "CHANGE",
+                "plan as if: 'add-host NAME ADDRESS', 'uplinks N',\n"
+                "'speed [NODE] RATE', 'fail PORT|NODE'; may be given several times"),
     OPTION_INTEGER(struct options, suggest, "suggest-vips", 0, "N", 1, 4096,
                    "addresses that make N VIPs with those that are there, so that\n"
                    "every host's uplinks and every LAG are even"),
@@ -83,6 +87,9 @@ static int check_options(const char *command, const struct options *o)
     if (o->suggest >= 0 && (o->max_changes >= 0 || o->worth > 0 || o->best || o->json || o->tsv || o->why || o->out))
         return cli_error(CLI_USAGE, command,
                          "--suggest-vips is a question of its own: it goes with --case, --from and --reserved");
+    if (o->what_if.n && (o->out || o->json))
+        return cli_error(CLI_USAGE, command,
+                         "--what-if: a plan for what is not in the file can't be written: change a copy of the file");
     if (o->explain && !o->why)
         return cli_error(CLI_USAGE, command, "--datastore %s: it says what --explain is about", o->explain);
     if (o->out && !strcmp(o->out, "-") && (o->json || o->tsv || o->why))
@@ -166,8 +173,11 @@ static int print(const char *command, const struct plan_view *v, const struct op
         rc = plan_tsv(v, stdout);
     else if (o->why)
         rc = plan_explain(v, datastore, stdout);
-    else
+    else {
+        for (size_t i = 0; i < o->what_if.n; i++)
+            printf("%s%s%s", i ? ", " : "what if: ", o->what_if.items[i], i + 1 == o->what_if.n ? "\n" : "");
         rc = plan_text(v, stdout);
+    }
     return rc ? cli_error(CLI_FAILED, command, "%s", strerror(-rc)) : CLI_OK;
 }
 
@@ -207,7 +217,10 @@ static int run(const char *command, const struct options *o, const char *path)
     int rc = CLI_USAGE;
     diag_init(&d, path);
     struct topo_file *f = topo_file_open(path, &d);
-    struct topo *t = f ? topo_load(f, o->case_name, &d) : NULL;
+    bool changed = f != NULL;
+    for (size_t i = 0; changed && i < o->what_if.n; i++)
+        changed = topo_file_change(f, o->what_if.items[i], &d);
+    struct topo *t = changed ? topo_load(f, o->case_name, &d) : NULL;
     if (t && diag_count(&d, DIAG_ERROR) == 0)
         rc = o->suggest >= 0 ? plan_suggest_vips(command, t, o->suggest, &o->from, o->reserved)
                              : plan_file(command, o, f, t, &d);

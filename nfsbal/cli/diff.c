@@ -10,13 +10,14 @@
 #include "nfsbal/cli/commands.h"
 #include "nfsbal/cli/diff_text.h"
 #include "nfsbal/emit/emit.h"
+#include "nfsbal/emit/mount.h"
 #include "nfsbal/emit/quote.h"
 #include "nfsbal/plan/diff.h"
 
 enum { PROBLEM = 512 };
 
 struct options {
-    const char *case_name, *plan, *host;
+    const char *case_name, *plan, *host, *unmount;
     bool exit_code, json;
     int format; /* enum emit_format, or -1 */
 };
@@ -30,6 +31,9 @@ static const struct option_spec rows[] = {
                 "print the mounts of the plan for a tool instead: esxcli, powercli, fstab,\n"
                 "systemd, proxmox, ansible, hosts, zone"),
     OPTION_STRING(struct options, host, "host", 0, "H", "with --format: only the mounts of this host"),
+    OPTION_STRING(struct options, unmount, "with-unmount", 0, "D",
+                  "print the guarded script that unmounts datastore D from its ESXi hosts\n"
+                  "instead, for step b"),
 };
 
 static const struct option_table table = {
@@ -38,7 +42,8 @@ static const struct option_table table = {
     .max_operands = 1,
     .about =
         "Prints what to do, datastore by datastore, to get from today's mounts to a plan's: what each step stops,\n"
-        "what to check before, and how to go back. It changes nothing itself and prints no command that unmounts.",
+        "what to check before, and how to go back. It changes nothing itself, and prints what unmounts only when "
+        "asked.",
     .rows = rows,
     .n_rows = sizeof rows / sizeof rows[0],
 };
@@ -63,6 +68,36 @@ static bool has_case(const struct topo_file *f, const char *name)
     return false;
 }
 
+/* The script for the steps of one datastore, which must be outages on ESXi hosts. */
+static int print_unmount(const char *command, const char *name, const struct diff *x)
+{
+    int datastore = topo_find_datastore(x->today, name), rc = CLI_USAGE;
+    const struct topo_mount **mounts = calloc(x->today->n_mounts + 1, sizeof *mounts);
+    size_t n = 0;
+    if (!mounts)
+        return cli_error(CLI_FAILED, command, "out of memory");
+    for (size_t i = 0; i < x->n_steps; i++)
+        for (size_t m = 0; m < x->steps[i].n_mounts && x->steps[i].datastore == datastore; m++)
+            if (x->steps[i].cost == PLAN_OUTAGE && x->steps[i].mounts[m].today)
+                mounts[n++] = x->steps[i].mounts[m].today;
+    size_t linux_hosts = 0;
+    for (size_t i = 0; i < n; i++)
+        linux_hosts += !emit_is_esxi(x->today, mounts[i]->host);
+    if (datastore < 0)
+        cli_error(rc, command, "--with-unmount: there is no datastore `%s`", name);
+    else if (n == 0)
+        cli_error(rc, command, "--with-unmount %s: the plan unmounts it nowhere", name);
+    else if (linux_hosts > 0)
+        cli_error(rc, command,
+                  "--with-unmount %s: it is mounted on Linux hosts, whose mount points the file doesn't say", name);
+    else {
+        emit_unmount(stdout, x->today, mounts, n);
+        rc = CLI_OK;
+    }
+    free(mounts);
+    return rc;
+}
+
 static int print(const char *command, const struct options *o, const struct topo_file *f, const struct topo *today,
                  const struct topo *goal, struct diag *d)
 {
@@ -76,11 +111,13 @@ static int print(const char *command, const struct options *o, const struct topo
         diag_print_text(d, stderr, true);
         return cli_error(CLI_FAILED, command, "the plan can't be followed step by step");
     }
-    if (o->json)
+    int rc = o->exit_code && x->n_steps > 0 ? CLI_FAILED : CLI_OK;
+    if (o->unmount)
+        rc = print_unmount(command, o->unmount, x);
+    else if (o->json)
         diff_json(x, o->plan, stdout);
     else
         diff_text(x, o->plan, stdout);
-    int rc = o->exit_code && x->n_steps > 0 ? CLI_FAILED : CLI_OK;
     diff_free(x);
     return rc;
 }
@@ -141,6 +178,8 @@ int command_diff(int argc, char **argv)
                        operands.items[0]);
     if (rc == OPTION_GO_ON && options.format >= 0 && (options.json || options.exit_code))
         rc = cli_error(CLI_USAGE, argv[0], "--format: not with --json or --exit-code, which are about the steps");
+    if (rc == OPTION_GO_ON && options.unmount && (options.json || options.exit_code || options.format >= 0))
+        rc = cli_error(CLI_USAGE, argv[0], "--with-unmount: not with --json, --exit-code or --format");
     if (rc == OPTION_GO_ON && options.host && options.format < 0)
         rc = cli_error(CLI_USAGE, argv[0], "--host %s: it needs --format", options.host);
     if (rc == OPTION_GO_ON)

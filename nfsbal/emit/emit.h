@@ -34,4 +34,8 @@ struct emit {
  * one file can't serve. */
 bool emit_print(const struct emit *e, FILE *out, char *problem, size_t size);
 
+/* A script that unmounts one datastore from ESXi hosts, where it is mounted as `mounts` say (all of that datastore), no VM is
+ * registered on it and no file open; else it does nothing. What is in `mounts` can be quoted (quote_possible()). */
+void emit_unmount(FILE *out, const struct topo *t, const struct topo_mount *const *mounts, size_t n);
+
 #endif

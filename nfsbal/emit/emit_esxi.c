@@ -11,11 +11,7 @@ static const char *kind_of(const struct topo *t, const struct topo_mount *m)
 }
 
 /* The columns of `esxcli storage nfs list` are padded and divided by two blanks; name, server and path are the first three. */
-static const char esxcli_head[] =
-    "# Adds what is missing, stops where a name is taken by another server or path, changes and removes nothing.\n"
-    "# On each host: sh THIS_FILE HOST\n"
-    "set -u\n"
-    "\n"
+static const char find_state[] =
     "# Sets state: missing, same, or other where the name is taken. KIND SERVER PATH NAME\n"
     "find_state() {\n"
     "    state=missing\n"
@@ -35,7 +31,15 @@ static const char esxcli_head[] =
     "LIST\n"
     "    done\n"
     "}\n"
-    "\n"
+    "\n";
+
+static const char esxcli_head[] =
+    "# Adds what is missing, stops where a name is taken by another server or path, changes and removes nothing.\n"
+    "# On each host: sh THIS_FILE HOST\n"
+    "set -u\n"
+    "\n";
+
+static const char esxcli_steps[] =
     "look() { # nothing is done before all names are known to be free or the same\n"
     "    find_state \"$1\" \"$2\" \"$3\" \"$4\"\n"
     "    if [ $state = other ]; then\n"
@@ -58,6 +62,8 @@ static const char esxcli_head[] =
     "\n"
     "for step in look add; do\n"
     "    case ${1-} in\n";
+
+void emit_find_state(FILE *out) { fputs(find_state, out); }
 
 /* One branch of the script for one host. */
 static void esxcli_host(const struct emit *e, int host, FILE *out)
@@ -96,6 +102,8 @@ void emit_esxcli(const struct emit *e, FILE *out)
 {
     fputs("#!/bin/sh\n", out);
     fputs(esxcli_head, out);
+    emit_find_state(out);
+    fputs(esxcli_steps, out);
     for (int host = 0; host < (int)e->t->n_boxes; host++)
         if (has_mount(e, host))
             esxcli_host(e, host, out);

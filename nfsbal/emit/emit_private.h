@@ -22,6 +22,9 @@ void emit_ansible(const struct emit *e, FILE *out);
 void emit_hosts(const struct emit *e, FILE *out);
 void emit_zone(const struct emit *e, FILE *out);
 
+/* A shell function for ESXi: find_state KIND SERVER PATH NAME sets state to missing, same, or other where the name is taken. */
+void emit_find_state(FILE *out);
+
 /* The name by which a mount is mounted, or NULL where that is an address. */
 const char *emit_name(const struct topo_mount *m);
 

@@ -6,43 +6,7 @@
 
 #include "emu/model/identity.h"
 
-enum { HOP_BITS = 15 };
-
 /* ---- wires ---- */
-
-/* A train has come over a wire: counts boxes, so that a loop ends. False: it is gone. */
-static bool enter(struct fabric *f, int port, struct train *t)
-{
-    if (++t->boxes <= FABRIC_MAX_BOXES)
-        return true;
-    fabric_drop(f, t, &fabric_box_of_port(f, port)->counters.loop_dropped);
-    return false;
-}
-
-static void at_switch(struct wire *w, struct train *t, ps_t now)
-{
-    struct fabric *f = w->owner;
-    int port = w->to;
-
-    if (enter(f, port, t))
-        fabric_switch_in(f, port, t, now);
-}
-
-static void at_nas(struct wire *w, struct train *t, ps_t now)
-{
-    struct fabric *f = w->owner;
-
-    fabric_nas_in(f, w->to, t, now);
-}
-
-static void at_host(struct wire *w, struct train *t, ps_t now)
-{
-    struct fabric *f = w->owner;
-    int port = w->to;
-
-    if (enter(f, port, t))
-        fabric_host_in(f, port, t, now);
-}
 
 /* A NIC without team carries nothing. */
 static void at_nobody(struct wire *w, struct train *t, ps_t now)
@@ -66,13 +30,13 @@ static wire_arrive *who_is_at(const struct fabric *f, int port)
 
     switch (f->boxes[p->box].kind) {
     case TOPO_SWITCH:
-        return at_switch;
+        return fabric_switch_in;
     case TOPO_NAS:
-        return p->team < 0 ? at_nobody : at_nas;
+        return p->team < 0 ? at_nobody : fabric_nas_in;
     case TOPO_ESXI:
     case TOPO_LINUX:
     case TOPO_ROUTER:
-        return p->team < 0 ? at_nobody : at_host;
+        return p->team < 0 ? at_nobody : fabric_host_in;
     }
     return at_nobody;
 }
@@ -272,8 +236,7 @@ static bool allocate(struct fabric *f)
     f->ifaces = calloc(t->n_ifaces + 1, sizeof *f->ifaces);
     f->vips = calloc(t->n_vips + 1, sizeof *f->vips);
     f->boxes = calloc(t->n_boxes + 1, sizeof *f->boxes);
-    f->hop_bits = HOP_BITS;
-    f->hops = calloc((size_t)1 << f->hop_bits, sizeof *f->hops);
+    f->hops = calloc((size_t)1 << FABRIC_HOP_BITS, sizeof *f->hops);
     f->link_state = calloc(t->n_links + 1, sizeof *f->link_state);
     f->link_from = calloc(t->n_links + 1, sizeof *f->link_from);
     f->lists = calloc(t->n_ifaces + t->n_ports + 1, sizeof *f->lists);

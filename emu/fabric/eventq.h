@@ -32,7 +32,7 @@ static inline bool event_pending(const struct event *e) { return e->place != 0; 
 
 ps_t eventq_next(const struct eventq *q); /* PS_NEVER when empty */
 ps_t eventq_now(const struct eventq *q);
-size_t eventq_count(const struct eventq *q);
+size_t eventq_count(const struct eventq *q); /* counts them: for tests */
 /* Runs all events with at <= until, in order; now ends at `until` (PS_NEVER: at the last event). Returns their number.
  * Not from within an event. */
 uint64_t eventq_run(struct eventq *q, ps_t until);

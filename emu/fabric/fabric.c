@@ -5,28 +5,12 @@
 
 #include "emu/fabric/fabric_internal.h"
 
-void fabric_retag(struct train *t, uint16_t tag)
-{
-    if (t->tagged != (tag != 0)) {
-        uint32_t more = tag ? TRAIN_TAG_BYTES : -(uint32_t)TRAIN_TAG_BYTES;
-
-        t->tagged = tag != 0;
-        t->frame_bytes += more;
-        t->last_bytes += more;
-    }
-    t->vlan = tag;
-}
+#include "emu/fabric/hot.h"
 
 void fabric_drop(struct fabric *f, struct train *t, uint64_t *counter)
 {
     *counter += t->frames;
     train_release(f->pool, t);
-}
-
-void fabric_port_send(struct fabric *f, int port, struct train *t, uint16_t tag)
-{
-    fabric_retag(t, tag);
-    wire_send(f->ports[port].out, t);
 }
 
 void fabric_deliver(struct fabric *f, int iface, struct train *t, ps_t now)
@@ -37,7 +21,7 @@ void fabric_deliver(struct fabric *f, int iface, struct train *t, ps_t now)
     f->config.deliver(f->config.context, iface, t, now);
 }
 
-void fabric_send(struct fabric *f, int iface, int vip, struct train *t, ps_t now)
+FABRIC_HOT void fabric_send(struct fabric *f, int iface, int vip, struct train *t, ps_t now)
 {
     struct fabric_box *box = &f->boxes[f->ifaces[iface].box];
 

@@ -13,6 +13,8 @@
 #ifndef EMU_FABRIC_FABRIC_INTERNAL_H
 #define EMU_FABRIC_FABRIC_INTERNAL_H
 
+#include <string.h>
+
 #include "emu/fabric/eventq.h"
 #include "emu/fabric/fabric.h"
 #include "emu/fabric/mac_table.h"
@@ -104,6 +106,8 @@ struct fabric_hop {
     uint16_t tag, tag_out;
 };
 
+enum { FABRIC_HOP_BITS = 15 };
+
 struct fabric {
     const struct topo *topo;
     struct eventq *queue;
@@ -116,8 +120,7 @@ struct fabric {
     struct fabric_iface *ifaces;
     struct fabric_vip *vips;
     struct fabric_box *boxes;
-    struct fabric_hop *hops; /* 2^hop_bits */
-    unsigned hop_bits;
+    struct fabric_hop *hops; /* 2^FABRIC_HOP_BITS */
     uint32_t generation;
     uint32_t serial;
     enum topo_link_state *link_state;
@@ -134,11 +137,33 @@ static inline struct fabric_box *fabric_box_of_port(const struct fabric *f, int 
 }
 /* The VLAN id in the tag that the train carries, 0 = untagged. */
 static inline uint16_t fabric_tag(const struct train *t) { return t->tagged ? t->vlan : 0; }
-void fabric_retag(struct train *t, uint16_t tag); /* 0: takes it off */
+static inline void fabric_retag(struct train *t, uint16_t tag) /* 0: takes it off */
+{
+    if (t->tagged != (tag != 0)) {
+        uint32_t more = tag ? TRAIN_TAG_BYTES : -(uint32_t)TRAIN_TAG_BYTES;
+
+        t->tagged = tag != 0;
+        t->frame_bytes += more;
+        t->last_bytes += more;
+    }
+    t->vlan = tag;
+}
 
 void fabric_drop(struct fabric *f, struct train *t, uint64_t *counter); /* counts its frames */
+/* Counts the boxes that a train has come to, so that a loop ends. False: it is gone. */
+static inline bool fabric_enter(struct fabric *f, int port, struct train *t)
+{
+    if (++t->boxes <= FABRIC_MAX_BOXES)
+        return true;
+    fabric_drop(f, t, &fabric_box_of_port(f, port)->counters.loop_dropped);
+    return false;
+}
 /* Sends by a port with this tag. */
-void fabric_port_send(struct fabric *f, int port, struct train *t, uint16_t tag);
+static inline void fabric_port_send(struct fabric *f, int port, struct train *t, uint16_t tag)
+{
+    fabric_retag(t, tag);
+    wire_send(f->ports[port].out, t);
+}
 /* Hands the train to the end point: untagged, addressed to the interface. */
 void fabric_deliver(struct fabric *f, int iface, struct train *t, ps_t now);
 /* Serial number for the copies of a flood. */
@@ -166,8 +191,18 @@ void fabric_team_changed(struct fabric *f, int team, int port, bool usable, ps_t
 /* Whether a copy of this flood has not come in on the team yet; notes that it has. */
 bool fabric_first_copy(struct fabric_team *team, const struct train *t);
 /* The cached answer for this train at `where`, or NULL; *slot is where to put a new one. */
-struct fabric_hop *fabric_hop_find(struct fabric *f, const struct train *t, uint32_t where, uint16_t tag,
-                                   struct fabric_hop **slot);
+static inline struct fabric_hop *fabric_hop_find(struct fabric *f, const struct train *t, uint32_t where, uint16_t tag,
+                                                 struct fabric_hop **slot)
+{
+    uint64_t mixed = ((uint64_t)t->flow->id << 32 | where) * UINT64_C(0x9E3779B97F4A7C15);
+    struct fabric_hop *h = &f->hops[mixed >> (64 - FABRIC_HOP_BITS)];
+
+    *slot = h;
+    if (h->flow == t->flow && h->where == where && h->generation == f->generation && h->tag == tag &&
+        memcmp(h->src, t->src, 6) == 0 && memcmp(h->dst, t->dst, 6) == 0)
+        return h;
+    return NULL;
+}
 struct fabric_hop *fabric_hop_put(struct fabric *f, struct fabric_hop *slot, const struct train *t, uint32_t where,
                                   uint16_t tag, int out);
 static inline uint32_t fabric_where_iface(const struct fabric *f, int iface)
@@ -176,7 +211,7 @@ static inline uint32_t fabric_where_iface(const struct fabric *f, int iface)
 }
 
 /* switch.c, mlag.c */
-void fabric_switch_in(struct fabric *f, int port, struct train *t, ps_t now);
+wire_arrive fabric_switch_in;
 void fabric_switch_lport_down(struct fabric *f, int lport);
 void fabric_mlag_init(struct fabric *f);
 void fabric_mlag_learned(struct fabric *f, int box, uint64_t key, int lport, ps_t now);
@@ -188,7 +223,7 @@ void fabric_switch_learn(struct fabric *f, int box, uint64_t key, int lport, ps_
 
 /* host.c */
 void fabric_host_send(struct fabric *f, int iface, struct train *t, ps_t now);
-void fabric_host_in(struct fabric *f, int port, struct train *t, ps_t now);
+wire_arrive fabric_host_in;
 /* Recomputes by which uplink interfaces with a fixed rule send; notifies where one moves, unless now is negative. */
 void fabric_host_uplinks(struct fabric *f, int team, ps_t now);
 
@@ -206,7 +241,7 @@ int fabric_balance_receive(struct fabric *f, int team, const uint8_t client_ip[4
 
 /* nas.c */
 void fabric_nas_send(struct fabric *f, int iface, int vip, struct train *t, ps_t now);
-void fabric_nas_in(struct fabric *f, int port, struct train *t, ps_t now);
+wire_arrive fabric_nas_in;
 void fabric_nas_init(struct fabric *f);
 void fabric_nas_team_changed(struct fabric *f, int team, ps_t now);
 void fabric_nas_place(struct fabric *f, int vip, int box, bool garp, ps_t now);

@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#include "emu/fabric/hot.h"
+
 static bool same_mac(const uint8_t a[6], const uint8_t b[6]) { return memcmp(a, b, 6) == 0; }
 
 static struct fabric_box_counters *counters(struct fabric *f, int team)
@@ -91,7 +93,7 @@ static void own_addresses(struct fabric *f, int team, int port, struct train *t)
     memcpy(t->src, f->topo->ports[port].mac, 6);
 }
 
-void fabric_host_send(struct fabric *f, int iface, struct train *t, ps_t now)
+FABRIC_HOT void fabric_host_send(struct fabric *f, int iface, struct train *t, ps_t now)
 {
     struct fabric_iface *i = &f->ifaces[iface];
     struct fabric_team *team = &f->teams[i->team];
@@ -197,12 +199,16 @@ static void group_in(struct fabric *f, struct fabric_team *team, int port, struc
         fabric_drop(f, t, &f->boxes[team->topo->box].counters.stray_dropped);
 }
 
-void fabric_host_in(struct fabric *f, int port, struct train *t, ps_t now)
+FABRIC_HOT void fabric_host_in(struct wire *w, struct train *t, ps_t now)
 {
+    struct fabric *f = w->owner;
+    int port = w->to;
     int index = f->topo->ports[port].team, iface;
     struct fabric_team *team = &f->teams[index];
     struct fabric_hop *slot = NULL, *h = NULL;
 
+    if (!fabric_enter(f, port, t))
+        return;
     if (t->kind == TRAIN_BEACON || t->kind == TRAIN_NOTIFY) {
         if (t->kind == TRAIN_BEACON)
             fabric_beacon_heard(f, port, t, now);

@@ -14,6 +14,8 @@
 
 #include <string.h>
 
+#include "emu/fabric/hot.h"
+
 static struct fabric_box_counters *counters(struct fabric *f, int iface)
 {
     return &f->boxes[f->ifaces[iface].box].counters;
@@ -55,7 +57,7 @@ static int pick(struct fabric *f, int iface, const struct train *t)
     return out;
 }
 
-void fabric_nas_send(struct fabric *f, int iface, int vip, struct train *t, ps_t now)
+FABRIC_HOT void fabric_nas_send(struct fabric *f, int iface, int vip, struct train *t, ps_t now)
 {
     enum topo_origin origin;
     int out;
@@ -171,8 +173,10 @@ static void arp_in(struct fabric *f, int port, struct train *t, ps_t now)
     train_release(f->pool, t);
 }
 
-void fabric_nas_in(struct fabric *f, int port, struct train *t, ps_t now)
+FABRIC_HOT void fabric_nas_in(struct wire *w, struct train *t, ps_t now)
 {
+    struct fabric *f = w->owner;
+    int port = w->to;
     struct fabric_box *b = fabric_box_of_port(f, port);
     struct fabric_hop *h, *slot;
     int vip;

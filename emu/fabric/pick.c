@@ -116,19 +116,6 @@ bool fabric_first_copy(struct fabric_team *team, const struct train *t)
     return true;
 }
 
-struct fabric_hop *fabric_hop_find(struct fabric *f, const struct train *t, uint32_t where, uint16_t tag,
-                                   struct fabric_hop **slot)
-{
-    uint64_t mixed = ((uint64_t)t->flow->id << 32 | where) * UINT64_C(0x9E3779B97F4A7C15);
-    struct fabric_hop *h = &f->hops[mixed >> (64 - f->hop_bits)];
-
-    *slot = h;
-    if (h->flow == t->flow && h->where == where && h->generation == f->generation && h->tag == tag &&
-        memcmp(h->src, t->src, 6) == 0 && memcmp(h->dst, t->dst, 6) == 0)
-        return h;
-    return NULL;
-}
-
 struct fabric_hop *fabric_hop_put(struct fabric *f, struct fabric_hop *slot, const struct train *t, uint32_t where,
                                   uint16_t tag, int out)
 {

@@ -11,6 +11,8 @@
 
 #include "emu/fabric/fabric_internal.h"
 
+#include "emu/fabric/hot.h"
+
 static struct fabric_box_counters *counters(struct fabric *f, int port)
 {
     return &fabric_box_of_port(f, port)->counters;
@@ -186,14 +188,16 @@ static bool takes_in(const struct fabric *f, int port)
     return team < 0 || f->topo->teams[team].mode != TOPO_LAG_LACP || f->ports[port].usable;
 }
 
-void fabric_switch_in(struct fabric *f, int port, struct train *t, ps_t now)
+FABRIC_HOT void fabric_switch_in(struct wire *w, struct train *t, ps_t now)
 {
+    struct fabric *f = w->owner;
+    int port = w->to;
     struct fabric_box *b = fabric_box_of_port(f, port);
     struct fabric_hop *h, *slot = NULL;
     struct mac_entry *from = NULL, *to;
     uint16_t tag = fabric_tag(t);
 
-    if (!fits(f, b, &t, &b->counters.giants_dropped))
+    if (!fabric_enter(f, port, t) || !fits(f, b, &t, &b->counters.giants_dropped))
         return;
     if (t->flow && (h = fabric_hop_find(f, t, (uint32_t)port, tag, &slot)) && mac_known(&b->macs, h->to, now)) {
         h->from->seen = now;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/fabric/hot.h"
+
 #define CHUNK 256
 
 struct chunk {
@@ -66,7 +68,7 @@ static struct train *take(struct train_pool *p)
     return t;
 }
 
-struct train *train_new(struct train_pool *p)
+FABRIC_HOT struct train *train_new(struct train_pool *p)
 {
     struct train *t = take(p);
 
@@ -85,7 +87,7 @@ struct train *train_copy(struct train_pool *p, const struct train *t)
     return copy;
 }
 
-void train_release(struct train_pool *p, struct train *t)
+FABRIC_HOT void train_release(struct train_pool *p, struct train *t)
 {
     if (p->hooks.release)
         p->hooks.release(p->hooks.context, t);

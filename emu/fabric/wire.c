@@ -56,6 +56,8 @@
 
 #include "emu/fabric/wire_internal.h"
 
+#include "emu/fabric/hot.h"
+
 /* A train of 64 KiB and its headers: as long as there is room for one more beside what is known, nothing that comes later
  * can make a frame of a train that is just coming in find the queue full. */
 #define WIRE_GUARD 70000
@@ -378,7 +380,7 @@ static __attribute__((noinline)) void send_train(struct wire *w, struct train *t
         wire_launch(w, t);
 }
 
-void wire_send(struct wire *w, struct train *t)
+FABRIC_HOT void wire_send(struct wire *w, struct train *t)
 {
     ps_t now = t->head > w->level.at ? t->head : w->level.at;
     uint64_t bytes = train_wire_bytes(t);
@@ -423,7 +425,7 @@ void wire_pass(struct wire *w, const struct train *t)
     *(w->deaf ? &c->bytes_lost : &c->bytes_out) += bytes;
 }
 
-static void arrival(struct event *e, ps_t now)
+static FABRIC_HOT void arrival(struct event *e, ps_t now)
 {
     struct wire *w = (struct wire *)e;
     struct train *t = w->first;

@@ -1,5 +1,6 @@
 #include "nfsbal/plan/diff.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,49 +24,69 @@ static bool is_nas(const struct topo *t, int port)
     return t->nodes[t->boxes[t->ports[port].box].node].kind == TOPO_NAS;
 }
 
-/* Adds the flows of a site in one direction to count[linkdir]. `share` is zero, `touched` is room for as many. */
-static void count_flows(const struct path_site *site, enum flow_direction direction, double *count, double *share,
-                        int *touched)
+/* Flows on each link direction, writes and reads apart, counted as the planner does. */
+struct tally {
+    double *count; /* [direction * n + linkdir] */
+    double *share; /* zero, and room for the link directions of one flow */
+    int *touched;
+    size_t n; /* link directions */
+};
+
+static bool tally_init(struct tally *y, const struct topo *t)
 {
-    for (size_t f = 0; f < site->n_flows; f++) {
-        struct path path;
-        if (path_walk(site->t, NULL, &site->flows[f], direction, false, &path) != PATH_OK)
-            continue;
-        size_t n = plan_shares(site->t, &site->flows[f], direction, &path, share, touched);
-        for (size_t i = 0; i < n; i++) {
-            count[touched[i]] += share[touched[i]] * site->counts[f];
-            share[touched[i]] = 0;
+    y->n = 2 * t->n_links;
+    y->count = calloc(2 * y->n + 1, sizeof *y->count);
+    y->share = calloc(y->n + 1, sizeof *y->share);
+    y->touched = calloc(y->n + 1, sizeof *y->touched);
+    return y->count && y->share && y->touched;
+}
+
+static void tally_free(struct tally *y)
+{
+    free(y->count);
+    free(y->share);
+    free(y->touched);
+}
+
+/* Adds `sign` times the flows first .. end - 1 of a site. */
+static void tally_flows(struct tally *y, const struct path_site *site, size_t first, size_t end, double sign)
+{
+    for (size_t f = first; f < end; f++)
+        for (int d = 0; d < 2; d++) {
+            struct path path;
+            enum flow_direction direction = (enum flow_direction)d;
+            if (path_walk(site->t, NULL, &site->flows[f], direction, false, &path) != PATH_OK)
+                continue;
+            size_t n = plan_shares(site->t, &site->flows[f], direction, &path, y->share, y->touched);
+            for (size_t i = 0; i < n; i++) {
+                y->count[(size_t)d * y->n + (size_t)y->touched[i]] += sign * y->share[y->touched[i]] * site->counts[f];
+                y->share[y->touched[i]] = 0;
+            }
+        }
+}
+
+/* The most flows on a link direction at the NAS. */
+static void tally_busiest(const struct tally *y, const struct topo *t, double *most, int *linkdir)
+{
+    *most = 0;
+    *linkdir = -1;
+    for (size_t i = 0; i < 2 * y->n; i++) {
+        int at = (int)(i % y->n);
+        double count = round(y->count[i] / SAME_FLOWS) * SAME_FLOWS;
+        if (count > *most + SAME_FLOWS && (is_nas(t, topo_linkdir_from(t, at)) || is_nas(t, topo_linkdir_to(t, at)))) {
+            *most = count;
+            *linkdir = at;
         }
     }
 }
 
-/* The most flows on a link direction at the NAS, writes and reads apart, counted as the planner does. False on lack of memory. */
-static bool find_busiest(const struct topo *t, double *most, int *linkdir)
+static struct path_site *site_of(const struct topo *t)
 {
-    size_t n_dirs = 2 * t->n_links;
     struct flow *flows = NULL;
     long n = flow_list(t, &flows);
     struct path_site *site = n < 0 ? NULL : path_site_new(t, flows, (size_t)n);
-    double *count = calloc(2 * n_dirs + 1, sizeof *count), *share = count ? count + n_dirs : NULL;
-    int *touched = calloc(n_dirs + 1, sizeof *touched);
-    bool ok = site && count && touched;
     free(flows);
-    *most = 0;
-    *linkdir = -1;
-    for (int d = 0; ok && d < 2; d++) {
-        memset(count, 0, n_dirs * sizeof *count);
-        count_flows(site, (enum flow_direction)d, count, share, touched);
-        for (int i = 0; i < (int)n_dirs; i++)
-            if ((is_nas(t, topo_linkdir_from(t, i)) || is_nas(t, topo_linkdir_to(t, i))) &&
-                count[i] > *most + SAME_FLOWS) {
-                *most = count[i];
-                *linkdir = i;
-            }
-    }
-    path_site_free(site);
-    free(count);
-    free(touched);
-    return ok;
+    return site;
 }
 
 static bool mount_changes(const struct topo_mount *today, const struct topo_mount *goal)
@@ -164,8 +185,24 @@ static bool sort_steps(struct diff *x)
     return true;
 }
 
-/* The fullest NAS link after each step: the topology with the mounts of all steps so far. */
-static bool follow(struct diff *x, const struct topo_file *f, struct diag *d)
+/* The fullest NAS link of a topology. False on lack of memory. */
+static bool find_busiest(const struct topo *t, double *most, int *linkdir)
+{
+    struct tally y;
+    struct path_site *site = site_of(t);
+    bool ok = tally_init(&y, t) && site;
+    if (ok) {
+        tally_flows(&y, site, 0, site->n_flows, 1);
+        tally_busiest(&y, t, most, linkdir);
+    }
+    tally_free(&y);
+    path_site_free(site);
+    return ok;
+}
+
+/* On Linux the mounts of one server share a connection, so that a step changes what other datastores count: the fullest NAS link
+ * after each step is that of a topology with the mounts of all steps so far. */
+static bool follow_by_loading(struct diff *x, const struct topo_file *f, struct diag *d)
 {
     size_t n = 0;
     struct topo_assignment *all = calloc(x->goal->n_mounts + 1, sizeof *all);
@@ -185,6 +222,42 @@ static bool follow(struct diff *x, const struct topo_file *f, struct diag *d)
     }
     free(all);
     return ok;
+}
+
+/* On ESXi each mount counts by itself: a step takes away its flows of today and adds those of the plan. */
+static bool follow_by_mount(struct diff *x)
+{
+    struct tally y;
+    struct path_site *today = site_of(x->today), *goal = site_of(x->goal);
+    bool ok = tally_init(&y, x->today) && today && goal;
+    if (ok) {
+        tally_flows(&y, today, 0, today->n_flows, 1);
+        tally_busiest(&y, x->today, &x->busiest, &x->linkdir);
+    }
+    for (size_t i = 0; ok && i < x->n_steps; i++) {
+        struct diff_step *step = &x->steps[i];
+        for (size_t k = 0; k < step->n_mounts; k++) {
+            size_t to = (size_t)(step->mounts[k].goal - x->goal->mounts);
+            if (step->mounts[k].today) {
+                size_t from = (size_t)(step->mounts[k].today - x->today->mounts);
+                tally_flows(&y, today, today->first_flow[from], today->first_flow[from + 1], -1);
+            }
+            tally_flows(&y, goal, goal->first_flow[to], goal->first_flow[to + 1], 1);
+        }
+        tally_busiest(&y, x->today, &step->busiest, &step->linkdir);
+    }
+    tally_free(&y);
+    path_site_free(today);
+    path_site_free(goal);
+    return ok;
+}
+
+static bool follow(struct diff *x, const struct topo_file *f, struct diag *d)
+{
+    bool esxi = true;
+    for (size_t m = 0; m < x->goal->n_mounts; m++)
+        esxi &= x->goal->nodes[x->goal->boxes[x->goal->mounts[m].host].node].kind == TOPO_ESXI;
+    return esxi ? follow_by_mount(x) : follow_by_loading(x, f, d);
 }
 
 struct diff *diff_new(const struct topo_file *f, const struct topo *today, const struct topo *goal, struct diag *d)

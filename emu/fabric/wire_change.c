@@ -82,18 +82,21 @@ void wire_set_rate(struct wire *w, bps_t rate, ps_t now)
 
 void wire_set_delay(struct wire *w, ps_t delay, ps_t now)
 {
-    ps_t longer = delay - w->delay;
+    ps_t longer = delay - w->delay, before = 0;
 
     w->delay = delay;
     w->floor = w->arrived;
     for (struct train *t = w->first; t; t = t->next) {
-        if (t->start < now) {
+        /* What is on the cable keeps its time, unless what is in front of it has become later: a train that an earlier
+         * change held back may stand behind one that hasn't left yet. */
+        ps_t shift = t->start < now ? 0 : longer;
+
+        t->head = wire_later(t->head + shift, t->start < now ? before : wire_later(w->floor, before));
+        t->body = wire_later(t->body + shift, t->head);
+        t->tail = wire_later(t->tail + shift, t->head);
+        before = t->head;
+        if (t->start < now)
             w->floor = wire_later(w->floor, t->tail);
-            continue;
-        }
-        t->head = wire_later(t->head + longer, w->floor);
-        t->body = wire_later(t->body + longer, t->head);
-        t->tail = wire_later(t->tail + longer, t->head);
     }
     if (w->first)
         eventq_set(w->queue, &w->event, w->first->head);

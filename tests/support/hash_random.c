@@ -4,15 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t hash_random_seed(void)
-{
-    const char *text = getenv("HASH_TWIN_SEED");
-    const uint64_t seed = text ? strtoull(text, NULL, 0) : 20130501;
-
-    printf("HASH_TWIN_SEED=%llu\n", (unsigned long long)seed);
-    return seed;
-}
-
 uint32_t hash_random_below(struct hash_random *random, uint32_t below)
 {
     uint64_t z = random->state += 0x9e3779b97f4a7c15u; /* splitmix64 */

@@ -14,9 +14,6 @@ struct hash_random {
     uint64_t state;
 };
 
-/* The seed of a run: HASH_TWIN_SEED, or a fixed one; printed. */
-uint64_t hash_random_seed(void);
-
 /* 0 .. below-1 */
 uint32_t hash_random_below(struct hash_random *random, uint32_t below);
 void hash_random_bytes(struct hash_random *random, void *out, size_t count);

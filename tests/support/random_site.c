@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tests/support/seed.h"
+
 enum { MAX_SWITCHES = 3, MAX_TEAM = 4, MAX_VIPS = 6, MAX_PIECES = 64 };
 
 /* Pieces of the text, joined at the end in their order or in the opposite one. */
@@ -285,7 +287,7 @@ char *random_site(uint64_t seed, unsigned looks)
 {
     bool renamed = looks & RANDOM_SITE_RENAMED, backwards = looks & RANDOM_SITE_PERMUTED;
     struct maker m = {
-        .state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1,
+        .state = (seed + 1000003 * (test_seed() - 1)) * UINT64_C(0x9e3779b97f4a7c15) + 1,
         .looks = looks,
         .host = renamed ? RANDOM_SITE_HOST : "h",
         .sw = renamed ? RANDOM_SITE_SWITCH : "sw",

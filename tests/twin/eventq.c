@@ -8,6 +8,7 @@
 
 #include "emu/fabric/eventq.h"
 #include "emu/model/random.h"
+#include "tests/support/seed.h"
 
 enum { MANY = 3000 };
 
@@ -98,7 +99,7 @@ static void against_a_sorted_list(void **state)
         q = eventq_new();
         list = NULL;
         population = populations[i];
-        draws = random_stream(population, "eventq");
+        draws = random_stream(test_seed() + population, "eventq");
         for (unsigned j = 0; j < population; j++)
             items[j] = (struct item){.event = {.run = run}};
         n_run = n_changed = 0;

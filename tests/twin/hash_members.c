@@ -1,5 +1,5 @@
 /* The members of a team that fail and come back, against a list of their names in the order in which they are counted.
- * HASH_TWIN_SEED=N repeats or varies a run; the seed is printed. */
+ * TEST_SEED=N repeats or varies a run; the seed is printed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +11,7 @@
 #include "hashes/policy.h"
 #include "tests/support/hash_random.h"
 #include "tests/support/hash_text.h"
+#include "tests/support/seed.h"
 
 enum { MEMBERS_ROUNDS = 400 };
 
@@ -91,7 +92,7 @@ static void run_members(const char *policy, const char *params, enum hash_failur
 
 static void test_members(void **state)
 {
-    struct hash_random random = {hash_random_seed() + 2};
+    struct hash_random random = {test_seed() + 2};
 
     (void)state;
     for (int i = 0; i < MEMBERS_ROUNDS; i++) {

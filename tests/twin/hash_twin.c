@@ -2,7 +2,7 @@
  *
  * It shares no code with the library and works differently: fields are fetched from the frame where they are needed,
  * words are kept as arrays of bytes or of bits, remainders are taken by long division over bits, CRCs by dividing
- * polynomials of bits. HASH_TWIN_SEED=N repeats or varies a run; the seed is printed. */
+ * polynomials of bits. TEST_SEED=N repeats or varies a run; the seed is printed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,6 +15,7 @@
 #include "hashes/policy.h"
 #include "tests/support/hash_random.h"
 #include "tests/support/hash_text.h"
+#include "tests/support/seed.h"
 #include "tests/twin/hash_view.h"
 
 /* A number of up to 128 bits, most significant bit first. */
@@ -660,7 +661,7 @@ enum { FRAMES = 2000, FLOWS = 1000 };
 
 static void test_frames(void **state)
 {
-    struct hash_random random = {hash_random_seed()};
+    struct hash_random random = {test_seed()};
     uint8_t frame[HASH_FRAME_MAX];
     struct hash_key key;
     struct view v;
@@ -683,7 +684,7 @@ static void test_frames(void **state)
 /* The key that comes from fields, against a twin that sees the frame of that flow. */
 static void test_flows(void **state)
 {
-    struct hash_random random = {hash_random_seed() + 1};
+    struct hash_random random = {test_seed() + 1};
     uint8_t frame[HASH_FRAME_MAX];
     struct hash_flow flow;
     struct hash_key key;

@@ -9,13 +9,14 @@
 #include <cmocka.h>
 
 #include "emu/model/random.h"
+#include "tests/support/seed.h"
 
 #define TICKS 1048576.0
 
 static void root(void **state)
 {
     (void)state;
-    struct random r = random_stream(1, "root");
+    struct random r = random_stream(test_seed(), "root");
     for (int i = 0; i < 20000; i++) {
         unsigned __int128 x = (unsigned __int128)random_next(&r) << 60 >> random_below(&r, 124);
         unsigned __int128 y = cubic_root(x);
@@ -30,7 +31,7 @@ static void root(void **state)
 static void curve(void **state)
 {
     (void)state;
-    struct random r = random_stream(2, "curve");
+    struct random r = random_stream(test_seed(), "curve");
     for (int i = 0; i < 50000; i++) {
         uint32_t mss = 536 + (uint32_t)random_below(&r, 8500);
         uint64_t w_max = mss * (2 + random_below(&r, 20000)), cwnd = w_max * 7 / 10;

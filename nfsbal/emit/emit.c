@@ -151,13 +151,35 @@ static bool check(const struct emit *e, char *problem, size_t size)
 
 bool emit_print(const struct emit *e, FILE *out, char *problem, size_t size)
 {
-    static void (*const printers[EMIT_FORMATS])(const struct emit *, FILE *) = {
-        [EMIT_ESXCLI] = emit_esxcli,   [EMIT_POWERCLI] = emit_powercli, [EMIT_FSTAB] = emit_fstab,
-        [EMIT_SYSTEMD] = emit_systemd, [EMIT_PROXMOX] = emit_proxmox,   [EMIT_ANSIBLE] = emit_ansible,
-        [EMIT_HOSTS] = emit_hosts,     [EMIT_ZONE] = emit_zone,
-    };
     if (!check(e, problem, size))
         return false;
-    printers[e->format](e, out);
+    switch (e->format) {
+    case EMIT_ESXCLI:
+        emit_esxcli(e, out);
+        break;
+    case EMIT_POWERCLI:
+        emit_powercli(e, out);
+        break;
+    case EMIT_FSTAB:
+        emit_fstab(e, out);
+        break;
+    case EMIT_SYSTEMD:
+        emit_systemd(e, out);
+        break;
+    case EMIT_PROXMOX:
+        emit_proxmox(e, out);
+        break;
+    case EMIT_ANSIBLE:
+        emit_ansible(e, out);
+        break;
+    case EMIT_HOSTS:
+        emit_hosts(e, out);
+        break;
+    case EMIT_ZONE:
+        emit_zone(e, out);
+        break;
+    case EMIT_FORMATS:
+        break;
+    }
     return true;
 }

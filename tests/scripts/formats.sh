@@ -78,11 +78,7 @@ for unit in "$tmp"/units.d/*.mount; do
     where=$(sed -n 's/^Where=//p' "$unit")
     [ "${unit##*/}" = "$(systemd-escape --path --suffix=mount -- "$where")" ] || fail "$unit is not the name for $where"
 done
-if command -v systemd-analyze >/dev/null; then
-    systemd-analyze verify --man=no "$tmp"/units.d/*.mount 2>"$tmp/verify" || true
-    ! grep -F "$tmp/units.d" "$tmp/verify" || fail "systemd-analyze verify"
-    ! grep -E 'mount: (Where|Unknown|Failed to (parse|resolve))' "$tmp/verify" || fail "systemd-analyze verify"
-fi
+systemd-analyze verify --man=no "$tmp"/units.d/*.mount || fail "systemd-analyze verify"
 
 # ---- Ansible, and what fstab was read as ----
 print ansible >"$tmp/play.yaml"

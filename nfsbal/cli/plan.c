@@ -19,7 +19,7 @@ struct options {
     struct option_list from, what_if;
     int64_t max_changes, suggest;
     double worth;
-    bool best, indirect, json, tsv, why;
+    bool best, vmk, indirect, json, tsv, why;
 };
 
 static const char *parse_percent(const char *text, void *member)
@@ -53,11 +53,14 @@ static const struct option_spec rows[] = {
     OPTION_INTEGER(struct options, suggest, "suggest-vips", 0, "N", 1, 4096,
                    "addresses that make N VIPs with those that are there, so that\n"
                    "every host's uplinks and every LAG are even"),
+    OPTION_FLAG(struct options, vmk, "suggest-vmk", 0,
+                "addresses for hosts' interfaces that make today's mounts, or the\n"
+                "proposed ones, more even: a change that is rolling"),
     OPTION_LIST(struct options, from, "from", 0, "RANGE",
-                "with --suggest-vips: out of these, such as 10.0.0.[101-199];\n"
+                "with the two above: out of these, such as 10.0.0.[101-199];\n"
                 "may be given several times"),
     OPTION_STRING(struct options, reserved, "reserved", 0, "FILE",
-                  "with --suggest-vips: but none of these, an address or range a line"),
+                  "with the same: but none of these, an address or range a line"),
     OPTION_FLAG(struct options, json, "json", 0, "print JSON (nfsbal-plan/1)"),
     OPTION_FLAG(struct options, tsv, "tsv", 0, "tab-separated: a row per datastore and host"),
 };
@@ -79,8 +82,13 @@ static int check_options(const char *command, const struct options *o)
         return cli_error(CLI_USAGE, command, "--max-changes, --worth and --best: one of them");
     if (o->json + o->tsv + o->why > 1)
         return cli_error(CLI_USAGE, command, "--json, --tsv and --explain: one of them");
-    if (o->suggest < 0 && (o->from.n || o->reserved))
-        return cli_error(CLI_USAGE, command, "--from and --reserved go with --suggest-vips");
+    if (o->suggest < 0 && !o->vmk && (o->from.n || o->reserved))
+        return cli_error(CLI_USAGE, command, "--from and --reserved go with --suggest-vips and --suggest-vmk");
+    if (o->vmk && !o->from.n)
+        return cli_error(CLI_USAGE, command, "--suggest-vmk: out of which addresses? --from RANGE");
+    if (o->vmk && (o->suggest >= 0 || o->json || o->tsv || o->why || o->out))
+        return cli_error(CLI_USAGE, command,
+                         "--suggest-vmk is a question of its own: without --json, --tsv, --explain, -o");
     if (o->suggest >= 0 && !o->from.n)
         return cli_error(CLI_USAGE, command, "--suggest-vips %lld: out of which addresses? --from RANGE",
                          (long long)o->suggest);
@@ -201,7 +209,7 @@ static int plan_file(const char *command, const struct options *o, const struct 
         rc = cli_error(CLI_FAILED, command, "the plan can't be applied to %s", d->file);
     } else {
         v.n_parts = (size_t)n;
-        rc = print(command, &v, o);
+        rc = o->vmk ? plan_suggest_vmks(command, plan, &o->from, o->reserved) : print(command, &v, o);
     }
     plan_parts_free(v.parts, v.n_parts);
     path_site_free(v.today.site);

@@ -8,7 +8,9 @@
 #include "emu/cli/cli.h"
 #include "emu/model/range.h"
 #include "emu/model/topology_arena.h"
+#include "emu/report/table.h"
 #include "nfsbal/plan/suggest.h"
+#include "nfsbal/plan/suggest_vmk.h"
 
 struct addresses {
     struct topo_arena *arena;
@@ -55,6 +57,17 @@ static int read_reserved(const char *command, const char *path, struct addresses
     return rc;
 }
 
+/* --from and --reserved. */
+static int read_all(const char *command, const struct option_list *from, const char *reserved,
+                    struct addresses *candidates, struct addresses *taken)
+{
+    const char *why;
+    for (size_t i = 0; i < from->n; i++)
+        if (!take_range(candidates, from->items[i], &why))
+            return cli_error(CLI_USAGE, command, "--from %s: %s", from->items[i], why);
+    return reserved ? read_reserved(command, reserved, taken) : OPTION_GO_ON;
+}
+
 static void print(const struct topo *t, const struct plan_suggestion *s)
 {
     char text[64];
@@ -76,20 +89,68 @@ static void print(const struct topo *t, const struct plan_suggestion *s)
         "the file knows only its own addresses: check with your IPAM, and on the wire: arping -D -I INTERFACE ADDRESS");
 }
 
+static void print_vmk(const struct plan *plan, const struct plan_readdressed *before,
+                      const struct plan_readdressed *all, size_t n)
+{
+    static const struct table_column columns[] = {{"hosts", TABLE_RIGHT},          {"host", TABLE_LEFT},
+                                                  {"interface", TABLE_LEFT},       {"address today", TABLE_LEFT},
+                                                  {"address", TABLE_LEFT},         {"MB/s each", TABLE_RIGHT},
+                                                  {"least even host", TABLE_RIGHT}};
+    struct table *t = table_new(columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i <= n; i++) {
+        const struct plan_readdressed *r = i ? &all[i - 1] : before;
+        struct table_row *row = table_row(t, NULL);
+        char text[64];
+        table_cellf(t, row, 0, "%zu", i);
+        if (r->iface >= 0) {
+            const struct topo_iface *f = &plan->t->ifaces[r->iface];
+            table_cell(t, row, 1, plan->t->boxes[f->box].name);
+            table_cell(t, row, 2, f->name);
+            table_cell(t, row, 3, topo_addr_print(text, sizeof text, &f->addr, false));
+            table_cell(t, row, 4, topo_addr_print(text, sizeof text, &r->addr, false));
+        }
+        table_cell(t, row, 5, unit_print_mbps(text, sizeof text, r->max_load > 0 ? 1 / r->max_load : 0));
+        table_cellf(t, row, 6, "%.2f times even", r->max_host);
+    }
+    table_print(t, stdout, TABLE_TEXT, 0);
+    table_free(t);
+    fputs("each row with all above it. class 1 rolling: one host at a time in maintenance mode; exports must allow the "
+          "new addresses\n",
+          stdout);
+}
+
+int plan_suggest_vmks(const char *command, const struct plan *plan, const struct option_list *from,
+                      const char *reserved)
+{
+    struct topo_arena *arena = arena_new();
+    struct addresses candidates = {.arena = arena}, taken = {.arena = arena};
+    struct plan_readdressed before, *all = NULL;
+    int rc = read_all(command, from, reserved, &candidates, &taken);
+    if (rc == OPTION_GO_ON) {
+        long n = plan_suggest_vmk(plan, &plan->rows[plan->chosen], candidates.all, candidates.n, taken.all, taken.n,
+                                  &before, &all);
+        rc = n < 0 ? cli_error(CLI_FAILED, command, "%s", strerror(ENOMEM)) : CLI_OK;
+        if (n == 0)
+            puts("no other address of a host's interface makes anything better");
+        else if (n > 0)
+            print_vmk(plan, &before, all, (size_t)n);
+        if (n >= 0)
+            puts("the file knows only its own addresses: check with your IPAM, and on the wire: arping -D -I INTERFACE "
+                 "ADDRESS");
+    }
+    free(all);
+    arena_free(arena);
+    return rc;
+}
+
 int plan_suggest_vips(const char *command, const struct topo *t, int64_t total, const struct option_list *from,
                       const char *reserved)
 {
     struct topo_arena *arena = arena_new();
     struct addresses candidates = {.arena = arena}, taken = {.arena = arena};
     struct plan_suggestion s = {0};
-    const char *why;
     char problem[512];
-    int rc = OPTION_GO_ON;
-    for (size_t i = 0; i < from->n && rc == OPTION_GO_ON; i++)
-        if (!take_range(&candidates, from->items[i], &why))
-            rc = cli_error(CLI_USAGE, command, "--from %s: %s", from->items[i], why);
-    if (rc == OPTION_GO_ON && reserved)
-        rc = read_reserved(command, reserved, &taken);
+    int rc = read_all(command, from, reserved, &candidates, &taken);
     if (rc == OPTION_GO_ON) {
         rc = CLI_OK;
         if (plan_suggest(t, (size_t)total, candidates.all, candidates.n, taken.all, taken.n, &s, problem,

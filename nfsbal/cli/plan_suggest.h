@@ -11,4 +11,9 @@
 int plan_suggest_vips(const char *command, const struct topo *t, int64_t total, const struct option_list *from,
                       const char *reserved);
 
+struct plan;
+/* The same addresses for hosts' interfaces, for the chosen row of a plan. The exit code. */
+int plan_suggest_vmks(const char *command, const struct plan *plan, const struct option_list *from,
+                      const char *reserved);
+
 #endif

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "emu/model/topology_file.h"
+#include "nfsbal/plan/suggest_vmk.h"
 #include "tests/support/path_site.h"
 
 enum { FIRST = 105, COUNT = 150 };
@@ -77,11 +78,42 @@ static void test_taken(void **unused)
     topo_free(t);
 }
 
+/* Four hosts with even addresses are on one of two links: two of them re-addressed halve its load. */
+static void test_vmk(void **unused)
+{
+    struct topo *t = site_load("tests/golden/plan/vmk.yaml", NULL);
+    const struct plan_options options = {0};
+    struct topo_addr from[30], reserved;
+    struct plan_readdressed before, *all;
+    char problem[256], text[64];
+    struct plan *p = plan_make(t, &options, problem, sizeof problem);
+    (void)unused;
+    assert_non_null(p);
+    for (int i = 0; i < 30; i++) {
+        snprintf(text, sizeof text, "10.0.0.%d", 10 + i);
+        assert_true(topo_addr_parse(&from[i], text));
+    }
+    assert_true(topo_addr_parse(&reserved, "10.0.0.11"));
+    /* No other VIPs help. */
+    assert_int_equal(p->best, 0);
+    assert_int_equal(plan_suggest_vmk(p, &p->rows[0], from, 30, &reserved, 1, &before, &all), 2);
+    assert_true(all[1].max_load > 0.499 * before.max_load && all[1].max_load < 0.501 * before.max_load);
+    for (int i = 0; i < 2; i++) {
+        assert_true(all[i].addr.bytes[3] & 1);
+        assert_true(all[i].addr.bytes[3] > 11);
+    }
+    assert_int_not_equal(all[0].iface, all[1].iface);
+    free(all);
+    plan_free(p);
+    topo_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plant_b),
         cmocka_unit_test(test_taken),
+        cmocka_unit_test(test_vmk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,1 @@
+nfsbal plan tests/golden/plan/vmk.yaml --suggest-vmk --from "10.0.0.[10-40]"

@@ -33,10 +33,13 @@ static void take_part(void *context, const char *name, uint64_t hash)
         c->parts = grown;
         c->size = size;
     }
-    char *copy = strdup(name);
-    c->failed |= !copy;
-    if (copy)
-        c->parts[c->n++] = (struct plan_part){copy, hash};
+    struct plan_part *part = &c->parts[c->n];
+    part->name = strdup(name);
+    part->hash = hash;
+    if (part->name)
+        c->n++;
+    else
+        c->failed = true;
 }
 
 long plan_parts(const struct topo_file *f, const char *case_name, struct plan_part **parts, struct diag *d)

@@ -107,8 +107,8 @@ static void walk_pair(struct plan_problem *p, int host, int vip, struct collect 
     const struct topo *t = &p->site;
     struct plan_pair *pair = &p->pairs[(size_t)host * t->n_vips + (size_t)vip];
     struct flow flow = plan_flow(p, host, vip);
-    struct plan_use uses[256];
-    int choices[2 * PATH_MAX_HOPS];
+    struct plan_use uses[256] = {0};
+    int choices[2 * PATH_MAX_HOPS] = {0};
     size_t n_uses = 0, n_choices = 0;
     pair->works = pair->mount->iface >= 0 && t->vips[vip].up;
     for (int d = 0; d < 2 && pair->works; d++) {

@@ -221,12 +221,55 @@ static void test_from_the_worst(void **unused)
     topo_free(t);
 }
 
+/* Nine datastores of different weights have too many layouts for plan_make() to look at all of them: local search and integer program
+ * find what looking at all of them does, for every number of changes. */
+static void test_search_is_right(void **unused)
+{
+    struct topo *t = site_parse(
+        "version: 1\nname: a\nnodes:\n" HOSTS(3)
+            SWITCH(3) "  nas: {kind: nas, controllers: {c: {nics: 'e[0-2]', lag: {name: a, mode: static, hash: "
+                      "xor-src-dst-ip}}}, vips: {'10.0.0.[101,106,112,119]/24': {}}, exports: {'/d[1-9]': {}}}\n"
+                      "links:\n  - {ends: ['esx[1-3]:vmnic[0-3]', 'sw:p[1-12]'], speed: 1G}\n"
+                      "  - {ends: ['nas:c.e[0-2]', 'sw:q[1-3]'], speed: 1G}\n"
+                      "datastores:\n"
+                      "  d1: {export: 'nas:/d1', mounted: 10.0.0.101, weight: 1}\n"
+                      "  d2: {export: 'nas:/d2', mounted: 10.0.0.101, weight: 1.5}\n"
+                      "  d3: {export: 'nas:/d3', mounted: 10.0.0.101, weight: 2.25}\n"
+                      "  d4: {export: 'nas:/d4', mounted: 10.0.0.106, weight: 3.1}\n"
+                      "  d5: {export: 'nas:/d5', mounted: 10.0.0.106, weight: 0.7}\n"
+                      "  d6: {export: 'nas:/d6', mounted: 10.0.0.106, weight: {read: 4, write: 1}}\n"
+                      "  d7: {export: 'nas:/d7', mounted: 10.0.0.112, weight: {read: 1, write: 5}}\n"
+                      "  d8: {export: 'nas:/d8', mounted: 10.0.0.101, weight: 2.9}\n"
+                      "  d9: {export: 'nas:/d9', mounted: 10.0.0.101, weight: 0.3}\n",
+        NULL);
+    struct plan *p = make(t, (struct plan_options){0});
+    struct plan_found found[10] = {{{NULL}, {NULL}}};
+    double least = 1e9;
+    (void)unused;
+    assert_int_equal(p->problem->n_classes, 9);
+    assert_true(plan_search_all(p->problem, 9, found));
+    for (size_t m = 0; m <= 9; m++) {
+        double planned = 1e9;
+        if (found[m].layout[0] && plan_layout_max(found[m].layout[0]) < least)
+            least = plan_layout_max(found[m].layout[0]);
+        for (size_t r = 0; r < p->n_rows; r++)
+            if (p->rows[r].changes <= m && !p->rows[r].uneven && p->rows[r].max_load < planned)
+                planned = p->rows[r].max_load;
+        if (planned > least * (1 + 1e-6) || planned < least * (1 - 1e-6))
+            fail_msg("%zu changes: %.9g, not %.9g", m, planned, least);
+    }
+    for (size_t m = 0; m <= 9; m++)
+        plan_found_free(&found[m]);
+    plan_free(p);
+    topo_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_documents),      cmocka_unit_test(test_asking), cmocka_unit_test(test_drift),
-        cmocka_unit_test(test_demands),        cmocka_unit_test(test_units),  cmocka_unit_test(test_down),
-        cmocka_unit_test(test_from_the_worst),
+        cmocka_unit_test(test_documents),      cmocka_unit_test(test_asking),          cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_demands),        cmocka_unit_test(test_units),           cmocka_unit_test(test_down),
+        cmocka_unit_test(test_from_the_worst), cmocka_unit_test(test_search_is_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

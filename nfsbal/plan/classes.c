@@ -154,7 +154,8 @@ static void explain_none(const struct plan_problem *p, const struct plan_unit *u
 
 static int by_address(const void *a, const void *b, void *context)
 {
-    const struct topo *t = context;
+    const struct grouping *g = context;
+    const struct topo *t = g->p->t;
     const struct topo_vip *x = &t->vips[*(const int *)a], *y = &t->vips[*(const int *)b];
     if (x->addr.version != y->addr.version)
         return x->addr.version < y->addr.version ? -1 : 1;
@@ -192,12 +193,21 @@ static bool is_special(const struct plan_problem *p, const struct plan_unit *u)
     return ds->exclusive || ds->apart || u->mixed;
 }
 
+/* To the last bit: a class has one weight. */
+static bool same_weight(const struct plan_class *a, const struct plan_class *b)
+{
+    for (int d = 0; d < 2; d++)
+        if (a->weight[d] < b->weight[d] || a->weight[d] > b->weight[d])
+            return false;
+    return true;
+}
+
 static bool fits_class(const struct plan_problem *p, const struct plan_class *c, const struct plan_class *like,
                        size_t unit)
 {
     const struct plan_unit *u = &p->units[unit], *first = &p->units[c->units[0]];
-    if (memcmp(c->weight, like->weight, sizeof c->weight) != 0 || c->n_options != like->n_options ||
-        c->today != like->today || u->cost != first->cost || is_special(p, u) || is_special(p, first))
+    if (!same_weight(c, like) || c->n_options != like->n_options || c->today != like->today || u->cost != first->cost ||
+        is_special(p, u) || is_special(p, first))
         return false;
     for (size_t o = 0; o < c->n_options; o++)
         if (c->options[o].vip != like->options[o].vip || c->options[o].usable != like->options[o].usable ||
@@ -420,7 +430,7 @@ bool plan_classes(struct plan_problem *p, char *problem, size_t size)
     g.touched = arena_alloc(p->arena, (p->n_resources + 1) * sizeof *g.touched);
     for (size_t v = 0; v < p->t->n_vips; v++)
         g.vips[v] = (int)v;
-    qsort_r(g.vips, p->t->n_vips, sizeof *g.vips, by_address, (void *)(uintptr_t)p->t);
+    qsort_r(g.vips, p->t->n_vips, sizeof *g.vips, by_address, &g);
     find_sets(&g);
     if (!group(&g, problem, size))
         return false;

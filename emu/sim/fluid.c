@@ -71,7 +71,10 @@ struct fluid {
     bool failed, changed;
 };
 
-enum { STORAGE_PARTS = 3 };
+enum {
+    STORAGE_PARTS = 3,
+    LONGEST_SECONDS = 1000000, /* of a job that ends by bytes; picoseconds hold nine times that */
+};
 
 static size_t storage_resource(const struct fluid *f, int node, int part)
 {
@@ -192,10 +195,11 @@ static void new_rate(struct fluid_job *j, ps_t now)
     j->rate = j->busy ? maxmin_rate(f->maxmin, j->class_) : 0;
     if (!j->busy || j->left == (double)INFINITY)
         return;
-    if (j->rate > 0)
-        eventq_set(f->queue, &j->done, now + (ps_t)(j->left / j->rate * 1e12) + 1);
+    double seconds = j->rate > 0 ? j->left / j->rate : (double)INFINITY;
+    if (seconds < LONGEST_SECONDS)
+        eventq_set(f->queue, &j->done, now + (ps_t)(seconds * 1e12) + 1);
     else
-        eventq_cancel(f->queue, &j->done);
+        eventq_cancel(f->queue, &j->done); /* as good as never; a fault may change that */
 }
 
 static void solve(struct fluid *f, ps_t now)

@@ -25,7 +25,7 @@ struct sim_options {
     enum sim_detail detail;
     uint64_t seed;
     const char *host; /* only this host works (its node name); NULL: all */
-    /* Called every few milliseconds of real time with the virtual time reached and the share of the run done, 0..1. */
+    /* Called some hundred to thousand times a run, with the virtual time reached and the share of the run done, 0..1. */
     void (*progress)(void *context, ps_t now, double share);
     /* Polled; once non-zero the run ends early and the result says so (complete == false). NULL: never. */
     const volatile sig_atomic_t *interrupted;

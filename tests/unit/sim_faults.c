@@ -215,6 +215,25 @@ static void controller_loses_power(void **state)
     }
 }
 
+/* Jobs that end by bytes, and a way that is gone for good: the run ends all the same, and says so. */
+static void no_way_left(void **state)
+{
+    (void)state;
+    const char *text =
+        SITE(ESXI("port-id"), "",
+             "  - {at: 100ms, node: 'nas:c1', state: down}\n") "workloads: {w: {op: write, block: 64KiB, outstanding: "
+                                                               "4, bytes: 1000MB}}\n";
+    for (int detail = SIM_FLUID; detail <= SIM_FRAME; detail++) {
+        struct result *r = runs_text(text, NULL, detail, 1);
+        assert_non_null(r->notes);
+        assert_non_null(strstr(r->notes, "2 jobs"));
+        assert_true(r->write.bytes > 5000000 && r->write.bytes < 20000000);
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(r->jobs[i].finished, -1);
+        result_free(r);
+    }
+}
+
 /* Reads only, from two controllers whose NICs answer for VIPs by a switch-independent team: frames to the NICs are rare, and
  * without learning frames the switch would forget the NIC that only receives. 20 virtual minutes. */
 #define TEAM_SITE(learning)                                                                             \
@@ -266,6 +285,7 @@ int main(void)
         cmocka_unit_test(vip_moves_while_a_read_waits),
         cmocka_unit_test(vip_moves_silently),
         cmocka_unit_test(controller_loses_power),
+        cmocka_unit_test(no_way_left),
         cmocka_unit_test(learning_frames_keep_the_switch_informed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

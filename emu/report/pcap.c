@@ -32,6 +32,7 @@ struct cable {
     struct pending *pending;
     size_t n_pending, size;
     uint16_t ip_id;
+    int error; /* of the first write that failed, negative errno: ferror() remembers that one did, not why */
 };
 
 struct capture {
@@ -132,7 +133,10 @@ static void write_frame(struct cable *cable, struct pending *p, ps_t time)
     header.ts.tv_usec = (suseconds_t)(time % PS_PER_S / PS_PER_NS); /* nanoseconds, as the file's header says */
     header.caplen = image.captured;
     header.len = image.length;
+    errno = 0;
     pcap_dump((unsigned char *)cable->dumper, &header, image.bytes);
+    if (!cable->error && ferror(pcap_dump_file(cable->dumper)))
+        cable->error = errno ? -errno : -EIO;
 }
 
 /* Writes all frames that have arrived by `until`, in order. */
@@ -194,8 +198,9 @@ static int close_cable(struct cable *cable)
         return 0;
     write_until(cable, PS_NEVER - 1);
     errno = 0;
-    bool lost = ferror(pcap_dump_file(cable->dumper)) || pcap_dump_flush(cable->dumper);
-    int error = lost ? (errno ? -errno : -EIO) : 0;
+    int error = cable->error;
+    if (!error && pcap_dump_flush(cable->dumper))
+        error = errno ? -errno : -EIO;
     pcap_dump_close(cable->dumper);
     cable->dumper = NULL;
     cable->out.file = NULL;

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # scripts/check-layering must find each kind of wrong #include, and nothing in a tree that is right.
+# needs: release
 set -euo pipefail
 
 tree=$(mktemp -d)

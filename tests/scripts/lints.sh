@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Each quick lint of scripts/check must be able to fail, and says where; a tree without findings passes.
+# needs: release
 set -euo pipefail
 for program in clang-format shellcheck; do
     command -v $program >/dev/null || { echo "$program is not installed"; exit 77; }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The golden runner and the runner of man page examples must be able to fail.
+# needs: release
 set -euo pipefail
 
 dir=$(mktemp -d)

@@ -85,6 +85,7 @@ static struct train *train(uint32_t frames, ps_t head, ps_t tail)
 {
     struct train *t = train_new(pool);
 
+    memset(&t->u, 0, sizeof t->u);
     t->frames = frames;
     t->frame_bytes = t->last_bytes = 1514;
     t->head = t->body = head;

@@ -344,8 +344,8 @@ static bool make_steps(struct making *m)
     bool ok = today != NULL;
     if (ok) {
         plan_layout_today(today);
-        ok = count < ALL_LAYOUTS && count * (double)p->n_resources < ALL_WORK ? look_at_all(m)
-                                                                              : search_all_steps(m, today);
+        m->plan->looked_at_all = count < ALL_LAYOUTS && count * (double)p->n_resources < ALL_WORK;
+        ok = m->plan->looked_at_all ? look_at_all(m) : search_all_steps(m, today);
     }
     plan_layout_free(today);
     return ok;

@@ -66,6 +66,9 @@ struct plan {
     size_t best;    /* the row that no number of changes betters */
     double optimum; /* no layout at all has a smaller max_load */
     size_t chosen;  /* the row that is proposed: today's unless more was asked for */
+    /* Every layout was looked at: of equally good ones each row has the first by failures, VMs and addresses, whatever things are
+     * called. Of a larger site it has one of the equally good ones, and names may decide which. */
+    bool looked_at_all;
 };
 
 struct plan_options {

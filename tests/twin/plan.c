@@ -180,7 +180,7 @@ static void test_search_and_program(void **unused)
     }
 }
 
-/* Other names, another order, cables turned round: the same rows. */
+/* Other names, another order, cables turned round: the same rows, and the same VIPs where all layouts were looked at. */
 static void test_relabelled(void **unused)
 {
     (void)unused;
@@ -201,7 +201,7 @@ static void test_relabelled(void **unused)
             assert_int_equal(plans[0]->rows[r].changes, plans[1]->rows[r].changes);
             assert_near(plans[0]->rows[r].max_load, plans[1]->rows[r].max_load, seed, plans[0]->rows[r].changes);
             assert_near(plans[0]->rows[r].max_host, plans[1]->rows[r].max_host, seed, plans[0]->rows[r].changes);
-            for (size_t u = 0; u < plans[0]->n_units; u++) {
+            for (size_t u = 0; plans[0]->looked_at_all && u < plans[0]->n_units; u++) {
                 int other = topo_find_datastore(topos[1], topos[0]->datastores[plans[0]->units[u].datastore].name);
                 size_t k = 0;
                 while (plans[1]->units[k].datastore != other)

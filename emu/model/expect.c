@@ -12,6 +12,7 @@
 #include "emu/model/result.h"
 #include "emu/model/topology.h"
 #include "emu/model/topology_file.h"
+#include "emu/model/topology_scale.h"
 #include "emu/model/units.h"
 
 /* A recursive descent that evaluates as it reads. What a value needs may be missing (a case that was not run) or undefined
@@ -20,8 +21,8 @@
 #define DEEPEST 64  /* parentheses */
 #define LONGEST 128 /* name or number */
 
-static const char *const verdict_names[] = {"pass", "FAIL", "not run", "undefined"};
-static_assert(sizeof verdict_names / sizeof verdict_names[0] == EXPECT_UNDEFINED + 1, "a name per verdict");
+static const char *const verdict_names[] = {"pass", "FAIL", "not run", "undefined", "not claimed"};
+static_assert(sizeof verdict_names / sizeof verdict_names[0] == EXPECT_NOT_CLAIMED + 1, "a name per verdict");
 
 const char *expect_verdict_name(enum expect_verdict verdict) { return verdict_names[verdict]; }
 
@@ -330,7 +331,7 @@ bool expect_judge(const struct topo_expect *expect, const struct expect_case *ca
         holds &= out->value >= expect->min;
     if (!isnan(expect->max))
         holds &= out->value <= expect->max;
-    out->verdict = holds ? EXPECT_PASS : EXPECT_FAIL;
+    out->verdict = expect->not_claimed ? EXPECT_NOT_CLAIMED : holds ? EXPECT_PASS : EXPECT_FAIL;
     return true;
 }
 
@@ -351,6 +352,8 @@ void expect_check_file(const struct topo_file *f, struct diag *d)
         struct expect_outcome outcome;
         expect_judge(&topos[0]->expects[i], cases, n, &outcome, d);
     }
+    for (size_t i = 0; all && i < topos[0]->n_inputs; i++)
+        topo_input_check(f, &topos[0]->inputs[i], d);
     for (size_t i = 0; topos && i < n; i++)
         topo_free(topos[i]);
     diag_free(&known);

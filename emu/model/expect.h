@@ -41,7 +41,8 @@ enum expect_verdict {
     EXPECT_PASS,
     EXPECT_FAIL,
     EXPECT_NOT_RUN,  /* a case that it needs was not run, or not to its end */
-    EXPECT_UNDEFINED /* division by zero, latency without operations: counts as failed */
+    EXPECT_UNDEFINED, /* division by zero, latency without operations: counts as failed */
+    EXPECT_NOT_CLAIMED /* the file says why the model does not claim it; there is a value all the same */
 };
 const char *expect_verdict_name(enum expect_verdict verdict);
 
@@ -64,7 +65,7 @@ bool expect_evaluate(const char *text, const struct expect_case *cases, size_t n
 bool expect_judge(const struct topo_expect *expect, const struct expect_case *cases, size_t n,
                   struct expect_outcome *out, struct diag *d);
 
-/* Checks all expressions of a file whose cases can be read, without results: mistakes become errors in d. */
+/* Checks all expressions and inputs of a file whose cases can be read, without results: mistakes become errors in d. */
 void expect_check_file(const struct topo_file *f, struct diag *d);
 
 #endif

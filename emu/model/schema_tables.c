@@ -33,6 +33,8 @@ static const char *const patterns[] = {"sequential", "random", NULL};
 static const char *const event_states[] = {"up", "down", "blackhole", "one-way", NULL};
 static const char *const congestions[] = {"cubic", "reno", NULL};
 static const char *const bases[] = {"stated", "axis", "inferred", "derived", NULL};
+static const char *const input_bases[] = {"assumed", "datasheet", "calibrated", NULL};
+static const char *const details[] = {"fluid", "train", "frame", NULL};
 
 static const struct schema_key hash_keys[] = {
     {.name = "policy", .shape = SCHEMA_ONE, .help = "name of a policy; its settings stand beside it, as `nfsbal hash --list` shows them"},
@@ -349,7 +351,16 @@ static const struct schema_key expect_keys[] = {
     {.name = "min", .shape = SCHEMA_ONE, .value = SCHEMA_COUNT, .help = "at least"},
     {.name = "max", .shape = SCHEMA_ONE, .value = SCHEMA_COUNT, .help = "at most"},
     {.name = "basis", .shape = SCHEMA_ONE, .value = SCHEMA_CHOICE, .words = bases, .flags = SCHEMA_REQUIRED, .help = "stated in the document, read from an axis, inferred from it, or derived by arithmetic of ours"},
+    {.name = "calibrated", .shape = SCHEMA_LIST, .value = SCHEMA_NAME, .help = "inputs that were fitted to this number: it shows the fit, and predicts nothing"},
+    {.name = "not-claimed", .shape = SCHEMA_TEXT, .help = "why the model does not claim this number: shown, never judged"},
     {.name = "note", .shape = SCHEMA_TEXT, .help = "what a reader should know"},
+    END};
+
+static const struct schema_key input_keys[] = {
+    {.name = "at", .shape = SCHEMA_LIST, .flags = SCHEMA_REQUIRED, .help = "where the number stands: keys from the top, divided by /, places in lists from 0"},
+    {.name = "basis", .shape = SCHEMA_ONE, .value = SCHEMA_CHOICE, .words = input_bases, .flags = SCHEMA_REQUIRED, .help = "assumed, from a datasheet, or calibrated"},
+    {.name = "fitted-to", .shape = SCHEMA_TEXT, .help = "the figure that a calibrated one was fitted to"},
+    {.name = "note", .shape = SCHEMA_TEXT, .help = "source, or reason"},
     END};
 
 const struct schema_key schema_topology[] = {
@@ -365,6 +376,8 @@ const struct schema_key schema_topology[] = {
     {.name = "allow", .shape = SCHEMA_NAMED, .names = SCHEMA_NAME, .flags = SCHEMA_TEXT_ENTRIES, .help = "rules of `emu check` acknowledged, each with the reason"},
     {.name = "cases", .shape = SCHEMA_NAMED, .names = SCHEMA_NAME, .keys = case_keys, .flags = SCHEMA_NOT_IN_CASE, .help = "variants of the file, one run each"},
     {.name = "expect", .shape = SCHEMA_ITEMS, .keys = expect_keys, .flags = SCHEMA_NOT_IN_CASE, .help = "numbers that `emu run --check` compares"},
+    {.name = "inputs", .shape = SCHEMA_NAMED, .names = SCHEMA_NAME, .keys = input_keys, .flags = SCHEMA_NOT_IN_CASE, .help = "numbers of this file that no document states, for `emu reproduce`"},
+    {.name = "detail", .shape = SCHEMA_ONE, .value = SCHEMA_CHOICE, .words = details, .help = "what moves in a run where the command does not say: fluid, train or frame; train"},
     {.name = "vm-groups", .shape = SCHEMA_NAMED, .names = SCHEMA_NAME, .flags = SCHEMA_REFUSED, .help = "groups of virtual machines are not modelled yet; workloads name datastores and hosts"},
     END};
 

@@ -310,8 +310,22 @@ struct topo_expect {
     double near, within;        /* within as a fraction; 0 with `exact` */
     bool exact;
     double min, max;   /* instead of near: NaN = none */
-    const char *basis; /* stated, axis, inferred */
+    const char *basis; /* stated, axis, inferred, derived */
     const char *note;
+    const char *not_claimed; /* why it is not judged; NULL: it is */
+    const int *calibrated;   /* inputs (below) that were fitted to it */
+    size_t n_calibrated;
+    struct diag_mark mark;
+};
+
+/* A number of the file that no document states, by its places in the expanded tree. */
+struct topo_input {
+    const char *name;
+    const char *const *at; /* "workloads/clone/bytes" */
+    size_t n_at;
+    const char *basis;     /* assumed, datasheet, calibrated */
+    const char *fitted_to; /* where calibrated */
+    const char *note;      /* or NULL */
     struct diag_mark mark;
 };
 
@@ -343,8 +357,10 @@ struct topo {
     struct topo_background *background; size_t n_background;
     struct topo_allow *allows;         size_t n_allows;
     struct topo_expect *expects;       size_t n_expects; /* of the whole file: they may compare cases */
+    struct topo_input *inputs;         size_t n_inputs;
     // clang-format on
     struct topo_stack *stacks;        /* one per box */
+    const char *detail;               /* what the file wants moved: fluid, train, frame; NULL: it does not say */
     bool network_only;                /* no `storage:` anywhere: storage never limits */
     const char *const *linkdir_names; /* private: see topo_linkdir_name() */
     struct topo_arena *arena;         /* private: owns all of the above */

@@ -305,6 +305,50 @@ static void add_allows(struct build *b, const struct doc_node *allow)
     }
 }
 
+/* The inputs that an expectation was used to fit. */
+static void add_calibrated(struct build *b, struct topo_expect *e, const struct doc_node *list)
+{
+    int *inputs = arena_alloc(b->arena, ((list ? list->count : 0) + 1) * sizeof(*inputs));
+    for (size_t i = 0; list && i < list->count; i++) {
+        const char *name = list->items[i]->text;
+        size_t k = 0;
+        while (k < b->t->n_inputs && strcmp(b->t->inputs[k].name, name) != 0)
+            k++;
+        if (k == b->t->n_inputs)
+            schema_error(b->report, list->items[i]->mark, NULL, "there is no input `%s`", name);
+        else if (strcmp(b->t->inputs[k].basis, "calibrated") != 0)
+            schema_error(b->report, list->items[i]->mark, NULL, "the input `%s` is %s, not calibrated", name,
+                         b->t->inputs[k].basis);
+        else
+            inputs[e->n_calibrated++] = (int)k;
+    }
+    e->calibrated = inputs;
+}
+
+static void add_input(struct build *b, const struct doc_pair *pair)
+{
+    struct topo_input *in = &b->t->inputs[b->t->n_inputs++];
+    const struct doc_node *at = doc_get(pair->value, "at");
+    size_t n = at ? at->count : 0;
+    const char **places = arena_alloc(b->arena, (n + 1) * sizeof(*places));
+    for (size_t i = 0; i < n; i++)
+        places[i] = arena_copy(b->arena, at->items[i]->text, strlen(at->items[i]->text));
+    *in = (struct topo_input){
+        .name = arena_copy(b->arena, pair->key, strlen(pair->key)),
+        .at = places,
+        .n_at = n,
+        .basis = build_text(b, pair->value, "basis"),
+        .fitted_to = build_text(b, pair->value, "fitted-to"),
+        .note = build_text(b, pair->value, "note"),
+        .mark = pair->mark,
+    };
+    bool calibrated = in->basis && strcmp(in->basis, "calibrated") == 0;
+    if (calibrated != (in->fitted_to != NULL))
+        schema_error(b->report, pair->mark, NULL,
+                     calibrated ? "a calibrated input says what it was `fitted-to`"
+                                : "`fitted-to` belongs to a calibrated input");
+}
+
 static void add_expect(struct build *b, const struct doc_node *item)
 {
     struct topo_expect *e = &b->t->expects[b->t->n_expects++];
@@ -320,8 +364,10 @@ static void add_expect(struct build *b, const struct doc_node *item)
         .max = build_real(item, "max", (double)NAN),
         .basis = build_text(b, item, "basis"),
         .note = build_text(b, item, "note"),
+        .not_claimed = build_text(b, item, "not-claimed"),
         .mark = build_mark(item, "value"),
     };
+    add_calibrated(b, e, doc_get(item, "calibrated"));
     if (near + exact + bounds != 1)
         schema_error(b->report, e->mark, NULL,
                      "an expectation has `near` (with `within`), `exact`, or `min` and `max`: one of these");
@@ -334,7 +380,8 @@ void build_runs(struct build *b)
     struct topo *t = b->t;
     const struct doc_node *workloads = doc_get(b->root, "workloads"), *events = doc_get(b->root, "events"),
                           *background = doc_get(b->root, "background"), *expect = doc_get(b->root, "expect"),
-                          *allow = doc_get(b->root, "allow"), *case_allow = doc_get(b->case_, "allow");
+                          *inputs = doc_get(b->root, "inputs"), *allow = doc_get(b->root, "allow"),
+                          *case_allow = doc_get(b->case_, "allow");
     size_t events_capacity = 0, background_capacity = 0;
     if (workloads && workloads->count) {
         t->workloads = arena_alloc(b->arena, workloads->count * sizeof(*t->workloads));
@@ -352,6 +399,10 @@ void build_runs(struct build *b)
                                           sizeof(*t->allows));
     add_allows(b, allow);
     add_allows(b, case_allow);
+    t->detail = build_text(b, b->root, "detail");
+    t->inputs = arena_alloc(b->arena, ((inputs ? inputs->count : 0) + 1) * sizeof(*t->inputs));
+    for (size_t i = 0; inputs && i < inputs->count; i++)
+        add_input(b, &inputs->pairs[i]);
     t->expects = arena_alloc(b->arena, ((expect ? expect->count : 0) + 1) * sizeof(*t->expects));
     for (size_t i = 0; expect && i < expect->count; i++)
         add_expect(b, expect->items[i]);

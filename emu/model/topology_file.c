@@ -124,9 +124,8 @@ size_t topo_file_cases(const struct topo_file *f) { return f->cases ? f->cases->
 
 const char *topo_file_case(const struct topo_file *f, size_t i) { return f->cases->pairs[i].key; }
 
-/* The file's tree with the case's `set` merged over it, in the memory of `report`. NULL after an error. */
-static const struct doc_node *tree_of_case(const struct topo_file *f, const char *case_name,
-                                           struct schema_report *report, const struct doc_node **case_out)
+const struct doc_node *topo_file_tree(const struct topo_file *f, const char *case_name, struct schema_report *report,
+                                      const struct doc_node **case_out)
 {
     *case_out = NULL;
     if (!case_name)
@@ -161,7 +160,7 @@ struct topo *topo_load(const struct topo_file *f, const char *case_name, struct 
     struct schema_report report;
     const struct doc_node *case_;
     schema_report_init(&report, scratch, d);
-    const struct doc_node *tree = tree_of_case(f, case_name, &report, &case_);
+    const struct doc_node *tree = topo_file_tree(f, case_name, &report, &case_);
     struct topo *t = tree ? topo_build(tree, case_, f->name, case_name, &report) : NULL;
     arena_free(scratch);
     return t;
@@ -208,7 +207,7 @@ struct topo *topo_load_assigned(const struct topo_file *f, const char *case_name
     const struct doc_node *case_;
     struct topo *t = NULL;
     schema_report_init(&report, scratch, d);
-    const struct doc_node *tree = tree_of_case(f, case_name, &report, &case_);
+    const struct doc_node *tree = topo_file_tree(f, case_name, &report, &case_);
     const struct doc_node *patch = tree ? patch_of(tree, all, n, &report) : NULL;
     if (patch) {
         tree = doc_merge(scratch, tree, patch, d);
@@ -258,13 +257,13 @@ bool topo_file_fingerprint(const struct topo_file *f, const char *case_name,
                            void (*part)(void *context, const char *name, uint64_t hash), void *context, struct diag *d)
 {
     /* What a plan does not depend on; `set` of the case is merged already. */
-    static const char *const left_out[] = {"version", "name",  "title",  "workloads",
-                                           "events",  "cases", "expect", "allow"};
+    static const char *const left_out[] = {"version", "name",   "title", "workloads", "events",
+                                           "cases",   "expect", "allow", "inputs",    "detail"};
     struct topo_arena *scratch = arena_new();
     struct schema_report report;
     const struct doc_node *case_;
     schema_report_init(&report, scratch, d);
-    const struct doc_node *tree = tree_of_case(f, case_name, &report, &case_);
+    const struct doc_node *tree = topo_file_tree(f, case_name, &report, &case_);
     for (size_t i = 0; tree && i < tree->count; i++) {
         const struct doc_pair *pair = &tree->pairs[i];
         bool nodes = strcmp(pair->key, "nodes") == 0, out = false;
@@ -317,7 +316,7 @@ int topo_file_print_expanded(const struct topo_file *f, const char *case_name, F
     const struct doc_node *case_;
     diag_init(&unheard, f->name);
     schema_report_init(&report, scratch, &unheard);
-    const struct doc_node *tree = tree_of_case(f, case_name, &report, &case_);
+    const struct doc_node *tree = topo_file_tree(f, case_name, &report, &case_);
     if (tree)
         doc_print(as_file(f, tree, case_name, case_, &report), out);
     arena_free(scratch);

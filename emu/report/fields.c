@@ -208,6 +208,7 @@ static void put_outcome(struct report_sink *s, const struct expect_outcome *o)
     s->real(s, "error", o->error);
     s->text(s, "verdict", o->verdict == EXPECT_FAIL ? "fail" : expect_verdict_name(o->verdict));
     s->text(s, "problem", *o->problem ? o->problem : NULL);
+    s->text(s, "not_claimed", e->not_claimed);
     s->text(s, "note", e->note);
     s->end(s);
 }

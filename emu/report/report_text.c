@@ -319,7 +319,7 @@ static int print_outcomes(const struct report *report, FILE *out)
         {"source", TABLE_LEFT}, {"value", TABLE_LEFT},  {"expected", TABLE_RIGHT}, {"basis", TABLE_LEFT},
         {"here", TABLE_RIGHT},  {"error", TABLE_RIGHT}, {"verdict", TABLE_LEFT},   {"", TABLE_LEFT}};
     struct table *t = table_new(columns, sizeof columns / sizeof columns[0]);
-    size_t count[4] = {0};
+    size_t count[EXPECT_NOT_CLAIMED + 1] = {0};
     for (size_t i = 0; i < report->n_outcomes; i++) {
         const struct expect_outcome *o = &report->outcomes[i];
         struct table_row *row = table_row(t, NULL);
@@ -336,7 +336,10 @@ static int print_outcomes(const struct report *report, FILE *out)
         else
             table_cellf(t, row, 5, "%+.1f %%", fabs(o->error) < 0.0005 ? 0 : o->error * 100);
         table_cell(t, row, 6, expect_verdict_name(o->verdict));
-        table_cell(t, row, 7, *o->problem ? o->problem : o->expect->note);
+        table_cell(t, row, 7,
+                   *o->problem              ? o->problem
+                   : o->expect->not_claimed ? o->expect->not_claimed
+                                            : o->expect->note);
     }
     fputs("\ncompared with the document\n", out);
     int rc = table_print(t, out, TABLE_TEXT, 1);
@@ -346,6 +349,8 @@ static int print_outcomes(const struct report *report, FILE *out)
         fprintf(out, ", %zu NOT", count[EXPECT_FAIL] + count[EXPECT_UNDEFINED]);
     if (count[EXPECT_NOT_RUN])
         fprintf(out, ", %zu not run", count[EXPECT_NOT_RUN]);
+    if (count[EXPECT_NOT_CLAIMED])
+        fprintf(out, ", %zu not claimed", count[EXPECT_NOT_CLAIMED]);
     fputc('\n', out);
     return rc;
 }

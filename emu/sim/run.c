@@ -31,6 +31,14 @@ bool sim_detail_find(const char *name, enum sim_detail *detail)
     return false;
 }
 
+enum sim_detail sim_detail_of(const struct topo *t)
+{
+    enum sim_detail detail = SIM_TRAIN;
+    if (t->detail)
+        sim_detail_find(t->detail, &detail);
+    return detail;
+}
+
 struct sim_fault {
     struct event event;
     struct sim *sim;

@@ -20,6 +20,8 @@ struct train;
 enum sim_detail { SIM_FLUID, SIM_TRAIN, SIM_FRAME };
 const char *sim_detail_name(enum sim_detail detail); /* "fluid", "train", "frame" */
 bool sim_detail_find(const char *name, enum sim_detail *detail);
+/* What a topology wants moved where nobody says otherwise: its `detail:`, else trains. */
+enum sim_detail sim_detail_of(const struct topo *t);
 
 struct sim_options {
     enum sim_detail detail;

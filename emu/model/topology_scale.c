@@ -1,0 +1,129 @@
+/* A place is a path of keys. The tree is rebuilt along it, around what it keeps: nodes are never changed. */
+#include "emu/model/topology_scale.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/model/schema.h"
+#include "emu/model/topology.h"
+#include "emu/model/topology_build.h"
+#include "emu/model/topology_file.h"
+#include "emu/model/topology_file_internal.h"
+
+/* The key or place in a list that `path` begins with; *rest is what follows the slash, or NULL. */
+static const char *first_key(struct topo_arena *a, const char *path, const char **rest)
+{
+    size_t n = strcspn(path, "/");
+    *rest = path[n] ? path + n + 1 : NULL;
+    return arena_copy(a, path, n);
+}
+
+/* The item of a list that a key names, or -1. */
+static long item_of(const struct doc_node *list, const char *key)
+{
+    char *end;
+    long i = strtol(key, &end, 10);
+    return *key && !*end && i >= 0 && (size_t)i < list->count ? i : -1;
+}
+
+/* A number with whatever unit stands behind it, times factor; NULL when it does not begin with a number. */
+static const char *scaled_text(struct topo_arena *a, const char *text, double factor)
+{
+    char *unit;
+    double value = strtod(text, &unit);
+    uint64_t bytes;
+    if (unit == text || !isfinite(value))
+        return NULL;
+    bool whole = !memchr(text, '.', (size_t)(unit - text));
+    if (!*unit && whole)
+        return arena_printf(a, "%.0f", round(value * factor));
+    if (*unit && !unit_parse_size(text, &bytes)) /* sizes are whole bytes */
+        return arena_printf(a, "%.0fB", round((double)bytes * factor));
+    return arena_printf(a, "%.12g%s", value * factor, unit);
+}
+
+/* `node` with the number at `path` scaled; NULL when there is none. `problem`: there is something, but no number. */
+static struct doc_node *scaled(struct topo_arena *a, const struct doc_node *node, const char *path, double factor,
+                               const char **problem)
+{
+    if (!path) {
+        const char *text = node->type == DOC_SCALAR ? scaled_text(a, node->text, factor) : NULL;
+        if (!text)
+            *problem = node->type == DOC_SCALAR ? node->text : doc_type_name(node);
+        return text ? doc_scalar(a, text, node->mark) : NULL;
+    }
+    const char *rest, *key = first_key(a, path, &rest);
+    const struct doc_node *inside = doc_get(node, key);
+    long item = node->type == DOC_LIST ? item_of(node, key) : -1;
+    if (item >= 0)
+        inside = node->items[item];
+    struct doc_node *changed = inside ? scaled(a, inside, rest, factor, problem) : NULL;
+    if (!changed)
+        return NULL;
+    struct doc_node *out = doc_new(a, node->type, node->mark);
+    for (size_t i = 0; i < node->count; i++) {
+        if (node->type == DOC_LIST)
+            doc_append(a, out, (long)i == item ? changed : node->items[i]);
+        else
+            doc_put(a, out, node->pairs[i].key, node->pairs[i].mark,
+                    strcmp(node->pairs[i].key, key) == 0 ? changed : node->pairs[i].value);
+    }
+    return out;
+}
+
+struct topo *topo_load_scaled(const struct topo_file *f, const char *case_name, const struct topo_input *input,
+                              double factor, bool *moved, struct diag *d)
+{
+    struct topo_arena *scratch = arena_new();
+    struct schema_report report;
+    const struct doc_node *case_, *tree;
+    const char *problem = NULL;
+    *moved = false;
+    schema_report_init(&report, scratch, d);
+    tree = topo_file_tree(f, case_name, &report, &case_);
+    for (size_t i = 0; tree && i < input->n_at && !problem; i++) {
+        const struct doc_node *changed = scaled(scratch, tree, input->at[i], factor, &problem);
+        *moved |= changed != NULL;
+        tree = changed ? changed : tree;
+    }
+    if (problem)
+        schema_error(&report, input->mark, NULL, "the input `%s` is no number but %s", input->name, problem);
+    struct topo *t = tree && !problem ? topo_build(tree, case_, f->name, case_name, &report) : NULL;
+    arena_free(scratch);
+    return t;
+}
+
+static bool is_there(struct topo_arena *a, const struct doc_node *tree, const char *place, const char **problem)
+{
+    return tree && scaled(a, tree, place, 1, problem);
+}
+
+bool topo_input_check(const struct topo_file *f, const struct topo_input *input, struct diag *d)
+{
+    struct topo_arena *scratch = arena_new();
+    struct diag unheard; /* what reading the cases has to say is said elsewhere */
+    bool ok = true;
+    diag_init(&unheard, f->name);
+    for (size_t i = 0; i < input->n_at; i++) {
+        const char *problem = NULL;
+        bool there = is_there(scratch, f->root, input->at[i], &problem);
+        for (size_t k = 0; !there && k < topo_file_cases(f); k++) {
+            struct schema_report report;
+            const struct doc_node *case_;
+            schema_report_init(&report, scratch, &unheard);
+            there = is_there(scratch, topo_file_tree(f, topo_file_case(f, k), &report, &case_), input->at[i], &problem);
+        }
+        if (!there && problem)
+            diag_add(d, DIAG_ERROR, NULL, input->mark, NULL, "the input `%s`: %s is no number but %s", input->name,
+                     input->at[i], problem);
+        else if (!there)
+            diag_add(d, DIAG_ERROR, NULL, input->mark, "keys from the top divided by /, as in workloads/writers/block",
+                     "the input `%s`: there is no %s in the file or its cases", input->name, input->at[i]);
+        ok &= there;
+    }
+    diag_free(&unheard);
+    arena_free(scratch);
+    return ok;
+}

@@ -1,0 +1,22 @@
+/* The topology of a case with one number of the file made larger or smaller: how far does a result move with it? */
+#ifndef EMU_MODEL_TOPOLOGY_SCALE_H
+#define EMU_MODEL_TOPOLOGY_SCALE_H
+
+#include <stdbool.h>
+
+struct diag;
+struct topo;
+struct topo_file;
+struct topo_input;
+
+/* As topo_load(), with the number at each place of the input (after the case's `set` is merged) times `factor`: what
+ * counts things is rounded to a whole number, what has a unit keeps it. *moved is false when none of the places is in this
+ * case or none changed by rounding; the topology is then that of topo_load(). An error in d: a place that is no number, or is
+ * in neither the file nor any of its cases. */
+struct topo *topo_load_scaled(const struct topo_file *f, const char *case_name, const struct topo_input *input,
+                              double factor, bool *moved, struct diag *d);
+
+/* True when every place of the input is a number in the file or one of its cases; else an error in d. */
+bool topo_input_check(const struct topo_file *f, const struct topo_input *input, struct diag *d);
+
+#endif

@@ -21,7 +21,7 @@
 #include "emu/model/topology_file.h"
 #include "emu/sim/fluid_cost.h"
 #include "emu/sim/run.h"
-#include "emu/sim/schedule.h"
+#include "emu/model/schedule.h"
 #include "emu/sim/sim.h"
 
 struct fluid;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/sim/schedule.h"
+#include "emu/model/schedule.h"
 
 /* Starts whatever may be started now. */
 static void pump(struct sim_job *j, ps_t now)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "emu/fabric/fabric.h"
-#include "emu/sim/schedule.h"
+#include "emu/model/schedule.h"
 
 void measure_tap(void *context, int linkdir, const struct train *n, ps_t start)
 {

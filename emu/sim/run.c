@@ -10,7 +10,7 @@
 #include "emu/model/path.h"
 #include "emu/model/topology_file.h"
 #include "emu/sim/fluid.h"
-#include "emu/sim/schedule.h"
+#include "emu/model/schedule.h"
 #include "emu/sim/sim.h"
 
 enum { STEPS = 1000 }; /* looks at the interrupt flag per run */

@@ -1,6 +1,6 @@
-/* How long a run is, which part of it is measured, and in which slices: the same rule at every detail. Internal to emu/sim. */
-#ifndef EMU_SIM_SCHEDULE_H
-#define EMU_SIM_SCHEDULE_H
+/* How long a run is, which part of it is measured, and in which slices: the same rule at every detail and for both clocks. */
+#ifndef EMU_MODEL_SCHEDULE_H
+#define EMU_MODEL_SCHEDULE_H
 
 #include <stdbool.h>
 #include <stddef.h>

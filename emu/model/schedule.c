@@ -6,7 +6,7 @@
  * overlaps is one phase.
  *
  * A run whose length is not known beforehand begins with short slices and joins pairs of them whenever all are used. */
-#include "emu/sim/schedule.h"
+#include "emu/model/schedule.h"
 
 #include <stdlib.h>
 

@@ -142,6 +142,15 @@ struct json_in *json_in_load(const char *path, char *problem, size_t size)
     return (struct json_in *)(void *)root;
 }
 
+struct json_in *json_in_parse(const char *text, size_t length, char *problem, size_t size)
+{
+    json_error_t error;
+    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    if (!root)
+        snprintf(problem, size, "%d:%d: %s", error.line, error.column, error.text);
+    return (struct json_in *)(void *)root;
+}
+
 void json_in_free(struct json_in *root) { json_decref((json_t *)(void *)root); }
 
 const struct json_in *json_in_member(const struct json_in *object, const char *key)
@@ -165,3 +174,13 @@ bool json_in_number(const struct json_in *value, double *number)
     *number = json_number_value(theirs(value));
     return true;
 }
+
+bool json_in_count(const struct json_in *value, uint64_t *count)
+{
+    if (!value || !json_is_integer(theirs(value)) || json_integer_value(theirs(value)) < 0)
+        return false;
+    *count = (uint64_t)json_integer_value(theirs(value));
+    return true;
+}
+
+bool json_in_true(const struct json_in *value) { return value && json_is_true(theirs(value)); }

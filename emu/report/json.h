@@ -45,6 +45,8 @@ struct json_in;
 
 /* Reads a whole file ("-" is standard input). NULL with a sentence in `problem` (place and what is wrong). */
 struct json_in *json_in_load(const char *path, char *problem, size_t size);
+/* The same of text in memory, one value and nothing after it but blanks. */
+struct json_in *json_in_parse(const char *text, size_t length, char *problem, size_t size);
 void json_in_free(struct json_in *root); /* the root only */
 
 const struct json_in *json_in_member(const struct json_in *object, const char *key);
@@ -52,5 +54,7 @@ size_t json_in_size(const struct json_in *array);
 const struct json_in *json_in_element(const struct json_in *array, size_t i);
 const char *json_in_text(const struct json_in *value);
 bool json_in_number(const struct json_in *value, double *number);
+bool json_in_count(const struct json_in *value, uint64_t *count); /* an integer that is not negative */
+bool json_in_true(const struct json_in *value);
 
 #endif

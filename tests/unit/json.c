@@ -117,6 +117,29 @@ static void reading(void **state)
     assert_null(json_in_load(path, problem, sizeof problem));
 }
 
+static void reading_memory(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"n\": 9007199254740993, \"less\": -1, \"real\": 1.0, \"yes\": true, \"no\": false} x";
+    char problem[256];
+    uint64_t count = 7;
+    struct json_in *root = json_in_parse(text, sizeof text - 3, problem, sizeof problem);
+    assert_non_null(root);
+    assert_true(json_in_count(json_in_member(root, "n"), &count));
+    assert_true(count == 9007199254740993);
+    assert_false(json_in_count(json_in_member(root, "less"), &count));
+    assert_false(json_in_count(json_in_member(root, "real"), &count));
+    assert_false(json_in_count(NULL, &count));
+    assert_true(json_in_true(json_in_member(root, "yes")));
+    assert_false(json_in_true(json_in_member(root, "no")));
+    assert_false(json_in_true(json_in_member(root, "n")));
+    assert_false(json_in_true(NULL));
+    json_in_free(root);
+    assert_null(json_in_parse(text, sizeof text - 1, problem, sizeof problem)); /* something after the value */
+    assert_null(json_in_parse("", 0, problem, sizeof problem));
+    assert_string_equal(problem, "1:0: '[' or '{' expected near end of file");
+}
+
 static void diagnostics(void **state)
 {
     (void)state;
@@ -144,10 +167,8 @@ static void diagnostics(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layout),
-        cmocka_unit_test(numbers),
-        cmocka_unit_test(reading),
-        cmocka_unit_test(diagnostics),
+        cmocka_unit_test(layout),         cmocka_unit_test(numbers),     cmocka_unit_test(reading),
+        cmocka_unit_test(reading_memory), cmocka_unit_test(diagnostics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,10 +120,11 @@ static void reading(void **state)
 static void reading_memory(void **state)
 {
     (void)state;
-    static const char text[] = "{\"n\": 9007199254740993, \"less\": -1, \"real\": 1.0, \"yes\": true, \"no\": false} x";
+    static const char memory[] =
+        "{\"n\": 9007199254740993, \"less\": -1, \"real\": 1.0, \"yes\": true, \"no\": false} x";
     char problem[256];
     uint64_t count = 7;
-    struct json_in *root = json_in_parse(text, sizeof text - 3, problem, sizeof problem);
+    struct json_in *root = json_in_parse(memory, sizeof memory - 3, problem, sizeof problem);
     assert_non_null(root);
     assert_true(json_in_count(json_in_member(root, "n"), &count));
     assert_true(count == 9007199254740993);
@@ -135,7 +136,7 @@ static void reading_memory(void **state)
     assert_false(json_in_true(json_in_member(root, "n")));
     assert_false(json_in_true(NULL));
     json_in_free(root);
-    assert_null(json_in_parse(text, sizeof text - 1, problem, sizeof problem)); /* something after the value */
+    assert_null(json_in_parse(memory, sizeof memory - 1, problem, sizeof problem)); /* something after the value */
     assert_null(json_in_parse("", 0, problem, sizeof problem));
     assert_string_equal(problem, "1:0: '[' or '{' expected near end of file");
 }

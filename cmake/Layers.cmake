@@ -28,6 +28,9 @@ function(add_layers)
         file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${folder}/*.c)
         # main.c belongs to the program, the rest of a cli folder is a library that tests and nfsbal can use.
         list(REMOVE_ITEM sources ${folder}/main.c)
+        if(MINIMAL)
+            without_full(sources)
+        endif()
         third_party_of("${parts}" "${sources}" sources packages)
         if(NOT sources)
             continue()
@@ -43,6 +46,19 @@ function(add_layers)
         link_layers(${library} ${row})
         set_property(GLOBAL APPEND PROPERTY LAYERS ${library})
     endforeach()
+endfunction()
+
+# Takes out of the list of files in `name` those that say `needs: full` in a comment in their first five lines, as tests do:
+# commands of a cli folder that stand on a "full" layer.
+function(without_full name)
+    set(files)
+    foreach(file IN LISTS ${name})
+        file(STRINGS ${CMAKE_SOURCE_DIR}/${file} head LIMIT_COUNT 5 REGEX "needs: full")
+        if(NOT head)
+            list(APPEND files ${file})
+        endif()
+    endforeach()
+    set(${name} "${files}" PARENT_SCOPE)
 endfunction()
 
 # Link `target` with the named libraries and all beneath them, as far as they exist. A layer whose own folder is still

@@ -42,9 +42,13 @@ static wire_arrive *who_is_at(const struct fabric *f, int port)
 }
 
 /* The queue before a wire. Switches and routers drop what does not fit; a host or a NAS does not drop its own frames but
- * holds the sender back: what waits there is in the sockets' buffers, which bound it. */
+ * holds the sender back: what waits there is in the sockets' buffers, which bound it. End points that can't be held back have
+ * a limit (fabric_config.sender_buffer). */
 static uint64_t queue_of(const struct fabric *f, int linkdir)
 {
+    const struct topo_link *l = &f->topo->links[linkdir / 2];
+    uint64_t in_time = l->rate / 8 * (uint64_t)(f->config.sender_time / PS_PER_US) / 1000000;
+
     switch (f->boxes[f->topo->ports[topo_linkdir_from(f->topo, linkdir)].box].kind) {
     case TOPO_SWITCH:
     case TOPO_ROUTER:
@@ -52,9 +56,11 @@ static uint64_t queue_of(const struct fabric *f, int linkdir)
     case TOPO_ESXI:
     case TOPO_LINUX:
     case TOPO_NAS:
-        return UINT64_MAX;
+        if (f->config.sender_buffer == 0)
+            return UINT64_MAX;
+        return f->config.sender_buffer > in_time ? f->config.sender_buffer : in_time;
     }
-    return f->topo->links[linkdir / 2].buffer;
+    return l->buffer;
 }
 
 /* The longest frame. */

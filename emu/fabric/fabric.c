@@ -113,6 +113,17 @@ void fabric_apply(struct fabric *f, const struct topo_event *e, ps_t now)
 
 int fabric_vip_box(const struct fabric *f, int vip) { return f->vips[vip].up ? f->vips[vip].box : -1; }
 
+bool fabric_vip_place(const struct fabric *f, int vip, int *iface, uint8_t mac[6])
+{
+    if (fabric_vip_box(f, vip) < 0 || f->vips[vip].iface < 0)
+        return false;
+    *iface = f->vips[vip].iface;
+    fabric_nas_vip_mac(f, vip, mac);
+    return true;
+}
+
+void fabric_forget_flows(struct fabric *f) { f->generation++; }
+
 void fabric_counters(const struct fabric *f, int linkdir, struct fabric_counters *out)
 {
     const struct wire *w = &f->wires[linkdir];

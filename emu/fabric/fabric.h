@@ -23,6 +23,10 @@ struct eventq; /* emu/fabric/eventq.h: shared with the end points so that there 
 struct fabric_config {
     uint64_t seed;
     bool sharp_queues; /* a queue drops exactly at its limit, as simulators do and switches don't (wire.c) */
+    /* Bytes that wait at most before a cable that a host or a NAS sends into, and no less than this time at its rate; 0: no
+     * limit. End points that are held back by their NIC need none; a TAP device can't be held back. */
+    uint64_t sender_buffer;
+    ps_t sender_time;
     /* A train arrives at an end point's interface. Ownership passes. Called at t->head == now; its last frame is in at
      * t->tail. */
     void (*deliver)(void *context, int iface, struct train *t, ps_t now);
@@ -63,6 +67,10 @@ void fabric_box_state(struct fabric *f, int box, bool up, ps_t now);
 void fabric_apply(struct fabric *f, const struct topo_event *event, ps_t now);
 
 int fabric_vip_box(const struct fabric *f, int vip); /* where it lives now, -1 = nowhere or down */
+/* The interface of that controller that serves it, and the address that ARP gives for it, now. False: nowhere. */
+bool fabric_vip_place(const struct fabric *f, int vip, int *iface, uint8_t mac[6]);
+/* A struct train_flow, with its id, is about to stand for another flow: what was remembered of the old one is forgotten. */
+void fabric_forget_flows(struct fabric *f);
 
 /* Counters per link direction. Conservation: in == out + tail_dropped + lost + in_flight, in bytes and frames. */
 struct fabric_counters {

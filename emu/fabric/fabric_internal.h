@@ -242,6 +242,8 @@ int fabric_balance_receive(struct fabric *f, int team, const uint8_t client_ip[4
 /* nas.c */
 void fabric_nas_send(struct fabric *f, int iface, int vip, struct train *t, ps_t now);
 wire_arrive fabric_nas_in;
+/* The address that ARP gives for a VIP where it is now. */
+void fabric_nas_vip_mac(const struct fabric *f, int vip, uint8_t mac[6]);
 void fabric_nas_init(struct fabric *f);
 void fabric_nas_team_changed(struct fabric *f, int team, ps_t now);
 void fabric_nas_place(struct fabric *f, int vip, int box, bool garp, ps_t now);

@@ -26,8 +26,7 @@ static bool switch_independent(const struct fabric *f, int team)
     return f->topo->teams[team].kind == TOPO_TEAM_NAS_TEAM;
 }
 
-/* The address that ARP gives for a VIP where it is now. */
-static void vip_mac(const struct fabric *f, int vip, uint8_t mac[6])
+void fabric_nas_vip_mac(const struct fabric *f, int vip, uint8_t mac[6])
 {
     const struct fabric_vip *v = &f->vips[vip];
     enum topo_origin origin;
@@ -107,7 +106,7 @@ static void answer(struct fabric *f, int port, const struct train *t, ps_t now)
         if (!vip->up || vip->iface < 0 || f->ifaces[vip->iface].team != team ||
             f->ifaces[vip->iface].vlan != fabric_tag(t) || !is_v4(&f->topo->vips[v].addr, ask->target_ip))
             continue;
-        vip_mac(f, (int)v, mac);
+        fabric_nas_vip_mac(f, (int)v, mac);
         counters(f, vip->iface)->arp_answered++;
         send_arp(f, (int)v, fabric_arp_new(f, true, mac, ask->target_ip, ask->sender_mac, ask->sender_ip, now), now);
     }
@@ -122,7 +121,7 @@ static void announce(struct fabric *f, int vip, ps_t now)
 
     if (!v->up || v->iface < 0 || topo->addr.version != 4)
         return;
-    vip_mac(f, vip, mac);
+    fabric_nas_vip_mac(f, vip, mac);
     t = fabric_arp_new(f, false, mac, topo->addr.bytes, NULL, topo->addr.bytes, now);
     send_arp(f, vip, t, now);
 }

@@ -65,7 +65,7 @@ struct train_arp {
 
 struct train_raw { /* live: the super-frame, owned by the live side's hooks */
     void *buffer;
-    uint32_t length;
+    uint32_t first; /* which of its frames is the first of this train */
 };
 
 struct train {

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "emu/model/storage_schema.h"
 #include "emu/model/topology.h"
 
 #define ESXI   (1u << TOPO_ESXI)
@@ -201,16 +202,6 @@ static const struct schema_key export_keys[] = {
 
 static const struct schema_key svm_keys[] = {VIPS, EXPORTS, END};
 
-static const struct schema_key storage_limit_keys[] = {
-    {.name = "read", .shape = SCHEMA_ONE, .value = SCHEMA_BYTE_RATE, .min = 1e3, .max = 1e12, .help = "bytes per second"},
-    {.name = "write", .shape = SCHEMA_ONE, .value = SCHEMA_BYTE_RATE, .min = 1e3, .max = 1e12, .help = "bytes per second"},
-    {.name = "iops", .shape = SCHEMA_ONE, .value = SCHEMA_COUNT, .min = 1, .max = 1e9, .help = "operations per second"},
-    END};
-
-static const struct schema_key storage_keys[] = {
-    {.name = "limit", .shape = SCHEMA_MAP, .keys = storage_limit_keys, .flags = SCHEMA_REQUIRED, .help = "what the storage behind the NAS delivers at most"},
-    END};
-
 static const struct schema_key tcp_keys[] = {
     {.name = "congestion", .shape = SCHEMA_ONE, .value = SCHEMA_CHOICE, .words = congestions, .help = "congestion control"},
     {.name = "timestamps", .shape = SCHEMA_ONE, .value = SCHEMA_BOOL, .help = "TCP timestamps, 12 bytes a segment"},
@@ -263,7 +254,7 @@ static const struct schema_key node_keys[] = {
     {.name = "svms", .shape = SCHEMA_NAMED, .names = SCHEMA_NAME, .keys = svm_keys, .kinds = NAS, .help = "groups of VIPs and exports"},
     {.name = "zones", .shape = SCHEMA_NAMED, .names = SCHEMA_NAME, .keys = svm_keys, .kinds = NAS, .help = "the same under its other name"},
     {.name = "indirect", .shape = SCHEMA_ONE, .value = SCHEMA_CHOICE, .words = indirect_rules, .kinds = NAS, .help = "an export over a VIP of another controller than its owner's: impossible, hop (works over an extra hop inside the NAS), free"},
-    {.name = "storage", .shape = SCHEMA_MAP, .keys = storage_keys, .kinds = NAS, .help = "what stands behind the NAS; without it the network is the only limit"},
+    {.name = "storage", .shape = SCHEMA_MAP, .keys = storage_schema_keys, .kinds = NAS, .help = "what stands behind the NAS; without it the network is the only limit"},
     {.name = "observed", .shape = SCHEMA_ITEMS, .keys = observed_keys, .help = "choices that the real box was seen to make; they beat every policy"},
     {.name = "link-down-delay", .shape = SCHEMA_ONE, .value = SCHEMA_TIME, .min = 0, .max = 600, .help = "from the loss of a link until its team leaves it; 0"},
     {.name = "tcp", .shape = SCHEMA_MAP, .keys = tcp_keys, .kinds = ESXI | LINUX | NAS, .help = "TCP of this node"},

@@ -92,6 +92,7 @@ struct topo_node {
         TOPO_INDIRECT_HOP,
         TOPO_INDIRECT_FREE
     } indirect; /* serving over a foreign controller */
+    const struct storage_model *storage; /* long form, or NULL */
 };
 
 struct topo_box {

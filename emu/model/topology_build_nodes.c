@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/model/storage_read.h"
 #include "emu/model/topology_file.h"
 
 enum { CONTROLLERS_MAX = 64 };
@@ -120,6 +121,7 @@ static void add_boxes(struct build *b, int n, const struct doc_node *doc, struct
     first->limit_read = build_real(limit, "read", 0);
     first->limit_write = build_real(limit, "write", 0);
     first->limit_iops = build_real(limit, "iops", 0);
+    node->storage = storage_read(b, node, doc_get_pair(doc, "storage"));
     for (size_t i = 0; i < controllers->count; i++) {
         const char *partner = build_word(controllers->pairs[i].value, "takeover");
         if (!partner)

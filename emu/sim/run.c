@@ -362,5 +362,11 @@ struct result *sim_run(struct topo *t, const struct sim_options *o, char *proble
         topo_free(t);
         return NULL;
     }
+    for (size_t i = 0; i < t->n_nodes; i++)
+        if (t->nodes[i].storage) {
+            snprintf(problem, size, "%s: runs know the short form of `storage` only", t->nodes[i].name);
+            topo_free(t);
+            return NULL;
+        }
     return o->detail == SIM_FLUID ? fluid_run(t, o, problem, size) : run_trains(t, o, problem, size);
 }

@@ -22,11 +22,11 @@ static void fired(struct event *e, ps_t now)
 bool server_init(struct sim *s)
 {
     const struct topo *t = s->topo;
-    s->storage = calloc(t->n_nodes + 1, sizeof(*s->storage));
-    if (!s->storage)
+    s->limits = calloc(t->n_nodes + 1, sizeof(*s->limits));
+    if (!s->limits)
         return false;
     for (size_t i = 0; i < t->n_nodes; i++) {
-        struct storage *st = &s->storage[i];
+        struct limits *st = &s->limits[i];
         if (t->nodes[i].kind == TOPO_NAS && t->nodes[i].n_boxes > 0) {
             const struct topo_box *b = &t->boxes[t->nodes[i].first_box];
             st->station[STATION_READ].rate = whole(b->limit_read);
@@ -41,13 +41,13 @@ bool server_init(struct sim *s)
     return true;
 }
 
-void server_free(struct sim *s) { free(s->storage); }
+void server_free(struct sim *s) { free(s->limits); }
 
 static ps_t later(ps_t a, ps_t b) { return a > b ? a : b; }
 
 void server_take(struct sim *s, struct rpc *r, ps_t now)
 {
-    struct storage *st = &s->storage[s->topo->vips[r->conn->vip].node];
+    struct limits *st = &s->limits[s->topo->vips[r->conn->vip].node];
     bool write = r->call == NFS_WRITE || r->call == NFS_COMMIT, data = r->call == NFS_WRITE || r->call == NFS_READ;
     struct station *station = &st->station[write ? STATION_WRITE : STATION_READ];
     if (r->call == NFS_GETATTR || (!station->rate && !st->iops)) {
@@ -71,7 +71,7 @@ void server_take(struct sim *s, struct rpc *r, ps_t now)
 
 void server_withdraw(struct sim *s, struct sim_conn *c, struct rpc_list *l)
 {
-    struct storage *st = &s->storage[s->topo->vips[c->vip].node];
+    struct limits *st = &s->limits[s->topo->vips[c->vip].node];
     for (int k = 0; k < 2; k++) {
         struct rpc_list keep = {0};
         for (struct rpc *r; (r = rpc_take(&st->station[k].list));)

@@ -138,7 +138,7 @@ struct station {
 };
 
 /* The storage behind a NAS: short form. */
-struct storage {
+struct limits {
     struct station station[2];
     uint64_t iops; /* 0 = never limiting */
     ps_t free;
@@ -156,7 +156,7 @@ struct sim {
     struct sim_conn *conns;
     struct sim_mount *mounts;
     struct sim_job *jobs;
-    struct storage *storage; /* by node */
+    struct limits *limits; /* by node */
     size_t n_conns, n_jobs;
     size_t jobs_left; /* not over yet */
     struct rpc *free_rpcs;

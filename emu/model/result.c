@@ -45,15 +45,17 @@ static void bucket_add(struct result_latency *l, unsigned bucket, uint32_t n)
     (*octave)[bucket % SUB_BUCKETS] += n;
 }
 
-void result_latency_add(struct result_latency *l, ps_t latency)
+static void latency_add(struct result_latency *l, ps_t latency, uint32_t n)
 {
     if (!l->count || latency < l->min)
         l->min = latency;
     if (latency > l->max)
         l->max = latency;
-    l->count++;
-    bucket_add(l, bucket_of(latency), 1);
+    l->count += n;
+    bucket_add(l, bucket_of(latency), n);
 }
+
+void result_latency_add(struct result_latency *l, ps_t latency) { latency_add(l, latency, 1); }
 
 static void latency_merge(struct result_latency *into, const struct result_latency *from)
 {
@@ -313,6 +315,16 @@ void result_operation(struct result *r, size_t job, int vip, int box, bool write
     result_bytes(r, job, vip, box, write, 1, bytes);
     result_latency_add(write ? d->write.latency : d->read.latency, latency);
     result_latency_add(write ? h->write.latency : h->read.latency, latency);
+}
+
+void result_latencies(struct result *r, size_t job, bool write, ps_t latency, uint32_t n)
+{
+    const struct topo_mount *m = &r->topo->mounts[r->jobs[job].mount];
+    struct result_entity *d = &r->datastores[m->datastore], *h = &r->hosts[r->entity_of_box[m->host]];
+    if (!n)
+        return;
+    latency_add(write ? d->write.latency : d->read.latency, latency, n);
+    latency_add(write ? h->write.latency : h->read.latency, latency, n);
 }
 
 bool result_works(const struct result *r, int host)

@@ -98,6 +98,7 @@ struct result {
     const char *engine;                          /* "plan", "fluid", "train", "frame", "live"; a literal */
     const char *only_host;                       /* only this host worked, or NULL: all */
     uint64_t seed;
+    double scale; /* live: of the rates that it ran at; what stands here is as at full rate. 0: all others */
     bool network_only, complete;   /* complete false: interrupted, what is known so far */
     ps_t window_start, window_end; /* measuring window: steady state, after the ramp */
     struct result_phase phases[RESULT_PHASES_MAX];
@@ -135,6 +136,9 @@ void result_free(struct result *r);
 void result_operation(struct result *r, size_t job, int vip, int box, bool write, uint64_t bytes, ps_t latency);
 /* The same for engines that know rates only: no latency. */
 void result_bytes(struct result *r, size_t job, int vip, int box, bool write, uint64_t operations, uint64_t bytes);
+
+/* `n` operations of a job took so long each, for the same engines as far as they know: of the whole run. Allocates as above. */
+void result_latencies(struct result *r, size_t job, bool write, ps_t latency, uint32_t n);
 
 /* Whether a host (box) works in this run: all do unless only_host names one. */
 bool result_works(const struct result *r, int host);

@@ -164,6 +164,8 @@ static void put_case(struct report_sink *s, const struct result *r)
     s->name(s, "case", r->case_name);
     s->text(s, "engine", r->engine);
     s->count(s, "seed", r->seed);
+    if (r->scale > 0)
+        s->real(s, "scale", r->scale);
     s->truth(s, "complete", r->complete);
     s->truth(s, "network_only", r->network_only);
     s->text(s, "only_host", r->only_host);

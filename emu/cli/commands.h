@@ -6,6 +6,7 @@
 int cmd_check(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_path(int argc, char **argv);
+int cmd_reproduce(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 
 #endif

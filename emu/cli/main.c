@@ -6,6 +6,7 @@ static const struct cli_command commands[] = {
     {"check", cmd_check, "check a topology file, and the network that it describes"},
     {"path", cmd_path, "explain which links every flow takes"},
     {"run", cmd_run, "run a topology file in virtual time and compare with its document"},
+    {"reproduce", cmd_reproduce, "run the files of the documents and hold every result against theirs"},
     {"compare", cmd_compare, "lay two results side by side"},
 };
 // clang-format on

@@ -181,6 +181,10 @@ static const char *parse_value(const struct schema_key *row, const char *text, d
         if (!unit_parse_count(text, number) || !unit_parse_byte_rate(text, number))
             return *number > 0 ? NULL : "a weight above 0";
         return "a number such as 2, or bytes per second such as 600MB/s";
+    case SCHEMA_MEASURE:
+        if (!unit_parse_count(text, number) || !unit_parse_byte_rate(text, number) || !unit_parse_time(text, &time))
+            return NULL;
+        return "a number such as 4 or 20k, bytes per second such as 118MB/s, or a time such as 20ms";
     case SCHEMA_ADDRESS:
         return topo_addr_parse(&address, text) && !strchr(text, '/') ? NULL : "an address such as 10.10.5.1";
     case SCHEMA_ADDRESS_PREFIX:

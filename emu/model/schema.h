@@ -40,8 +40,9 @@ enum schema_value {
     SCHEMA_TIME_OR_OFF,
     SCHEMA_COUNT,
     SCHEMA_PERCENT,
-    SCHEMA_WEIGHT, /* a share, or bytes/s */
-    SCHEMA_CHOICE, /* one of `words` */
+    SCHEMA_WEIGHT,  /* a share, or bytes/s */
+    SCHEMA_MEASURE, /* a number, bytes/s, or a time (as seconds) */
+    SCHEMA_CHOICE,  /* one of `words` */
     SCHEMA_ADDRESS,
     SCHEMA_ADDRESS_PREFIX, /* 10.1.2.3/24 */
     SCHEMA_MAC,

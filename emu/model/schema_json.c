@@ -89,6 +89,7 @@ static void print_value(struct writer *w, const struct schema_key *row)
     case SCHEMA_NAME:
     case SCHEMA_COUNT:
     case SCHEMA_WEIGHT:
+    case SCHEMA_MEASURE:
     case SCHEMA_SIZE:
     case SCHEMA_VLAN_OR_TRUNK:
     case SCHEMA_TIME_OR_OFF:

@@ -65,8 +65,10 @@ ps_t build_time(const struct doc_node *map, const char *key, ps_t missing)
 double build_real(const struct doc_node *map, const char *key, double missing)
 {
     const char *word = build_word(map, key);
+    ps_t time;
     if (word && unit_parse_count(word, &missing) && unit_parse_percent(word, &missing))
-        unit_parse_byte_rate(word, &missing);
+        if (unit_parse_byte_rate(word, &missing) && !unit_parse_time(word, &time))
+            missing = (double)time / (double)PS_PER_S;
     return missing;
 }
 

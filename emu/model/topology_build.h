@@ -53,7 +53,7 @@ long long build_integer(const struct doc_node *map, const char *key, long long m
 bps_t build_rate(const struct doc_node *map, const char *key, bps_t missing);
 uint64_t build_size(const struct doc_node *map, const char *key, uint64_t missing);
 ps_t build_time(const struct doc_node *map, const char *key, ps_t missing);
-double build_real(const struct doc_node *map, const char *key, double missing); /* a count, percentage or bytes/s */
+double build_real(const struct doc_node *map, const char *key, double missing); /* a count, percentage, bytes/s, or time (as seconds) */
 struct diag_mark build_mark(const struct doc_node *map, const char *key);       /* of the value, else of the key */
 /* A policy: name, {policy: NAME, SETTING: VALUE} or {unknown: [fields]}. False after an error. */
 bool build_hash(struct build *b, const struct doc_node *node, const char *prefix, struct hash_selector *out);

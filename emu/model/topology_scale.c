@@ -95,35 +95,49 @@ struct topo *topo_load_scaled(const struct topo_file *f, const char *case_name, 
     return t;
 }
 
-static bool is_there(struct topo_arena *a, const struct doc_node *tree, const char *place, const char **problem)
+/* The node at a path, or NULL. */
+static const struct doc_node *look_up(struct topo_arena *a, const struct doc_node *node, const char *path)
 {
-    return tree && scaled(a, tree, place, 1, problem);
+    while (node && path) {
+        const char *key = first_key(a, path, &path);
+        long item = node->type == DOC_LIST ? item_of(node, key) : -1;
+        node = item >= 0 ? node->items[item] : doc_get(node, key);
+    }
+    return node;
+}
+
+/* ... in the file, or in the first case that has it. */
+static const struct doc_node *look_anywhere(struct topo_arena *a, const struct topo_file *f, const char *path)
+{
+    const struct doc_node *found = look_up(a, f->root, path);
+    for (size_t k = 0; !found && k < topo_file_cases(f); k++)
+        found = look_up(a, doc_get(f->cases->pairs[k].value, "set"), path);
+    return found;
 }
 
 bool topo_input_check(const struct topo_file *f, const struct topo_input *input, struct diag *d)
 {
     struct topo_arena *scratch = arena_new();
-    struct diag unheard; /* what reading the cases has to say is said elsewhere */
     bool ok = true;
-    diag_init(&unheard, f->name);
     for (size_t i = 0; i < input->n_at; i++) {
-        const char *problem = NULL;
-        bool there = is_there(scratch, f->root, input->at[i], &problem);
-        for (size_t k = 0; !there && k < topo_file_cases(f); k++) {
-            struct schema_report report;
-            const struct doc_node *case_;
-            schema_report_init(&report, scratch, &unheard);
-            there = is_there(scratch, topo_file_tree(f, topo_file_case(f, k), &report, &case_), input->at[i], &problem);
-        }
-        if (!there && problem)
-            diag_add(d, DIAG_ERROR, NULL, input->mark, NULL, "the input `%s`: %s is no number but %s", input->name,
-                     input->at[i], problem);
-        else if (!there)
+        const struct doc_node *node = look_anywhere(scratch, f, input->at[i]);
+        bool number = node && node->type == DOC_SCALAR && scaled_text(scratch, node->text, 1);
+        if (!node)
             diag_add(d, DIAG_ERROR, NULL, input->mark, "keys from the top divided by /, as in workloads/writers/block",
                      "the input `%s`: there is no %s in the file or its cases", input->name, input->at[i]);
-        ok &= there;
+        else if (!number)
+            diag_add(d, DIAG_ERROR, NULL, input->mark, NULL, "the input `%s`: %s is no number but %s", input->name,
+                     input->at[i], node->type == DOC_SCALAR ? node->text : doc_type_name(node));
+        ok &= number;
     }
-    diag_free(&unheard);
     arena_free(scratch);
     return ok;
+}
+
+const char *topo_input_text(const struct topo_file *f, const struct topo_input *input)
+{
+    struct topo_arena *scratch = arena_new();
+    const struct doc_node *node = input->n_at ? look_anywhere(scratch, f, input->at[0]) : NULL;
+    arena_free(scratch);
+    return node && node->type == DOC_SCALAR ? node->text : "";
 }

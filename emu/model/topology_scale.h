@@ -19,4 +19,8 @@ struct topo *topo_load_scaled(const struct topo_file *f, const char *case_name, 
 /* True when every place of the input is a number in the file or one of its cases; else an error in d. */
 bool topo_input_check(const struct topo_file *f, const struct topo_input *input, struct diag *d);
 
+/* What the file says at the first place of a checked input ("64KiB"), in the file's memory; of the first case that has it
+ * where the file has not. */
+const char *topo_input_text(const struct topo_file *f, const struct topo_input *input);
+
 #endif

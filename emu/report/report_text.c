@@ -9,6 +9,7 @@
 #include "emu/model/expect.h"
 #include "emu/model/result.h"
 #include "emu/model/topology.h"
+#include "emu/report/expect_text.h"
 #include "emu/report/links_text.h"
 #include "emu/report/table.h"
 
@@ -278,41 +279,6 @@ static int print_cases(const struct report *report, FILE *out)
     return rc;
 }
 
-/* A value of an expectation with its unit. */
-static void print_value(char *buf, size_t size, double value, enum expect_unit unit)
-{
-    char number[32];
-    if (isnan(value))
-        snprintf(buf, size, "-");
-    else if (unit == EXPECT_BYTES_PER_S && fabs(value) >= 1e5)
-        snprintf(buf, size, "%s MB/s", unit_print_mbps(number, sizeof number, value));
-    else if (unit == EXPECT_SECONDS)
-        snprintf(buf, size, "%.3g ms", value * 1e3);
-    else if (value == floor(value) && fabs(value) < 1e15)
-        snprintf(buf, size, "%.0f", value);
-    else
-        snprintf(buf, size, "%.4g", value);
-}
-
-static void cell_document(struct table *t, struct table_row *row, size_t column, const struct expect_outcome *o)
-{
-    const struct topo_expect *e = o->expect;
-    char near[48], min[48], max[48], within[24] = "";
-    print_value(near, sizeof near, e->near, o->unit);
-    print_value(min, sizeof min, e->min, o->unit);
-    print_value(max, sizeof max, e->max, o->unit);
-    if (!e->exact)
-        snprintf(within, sizeof within, " +- %g %%", e->within * 100);
-    if (!isnan(e->near))
-        table_cellf(t, row, column, "%s%s", near, within);
-    else if (isnan(e->max))
-        table_cellf(t, row, column, "at least %s", min);
-    else if (isnan(e->min))
-        table_cellf(t, row, column, "at most %s", max);
-    else
-        table_cellf(t, row, column, "%s to %s", min, max);
-}
-
 static int print_outcomes(const struct report *report, FILE *out)
 {
     static const struct table_column columns[] = {
@@ -323,18 +289,14 @@ static int print_outcomes(const struct report *report, FILE *out)
     for (size_t i = 0; i < report->n_outcomes; i++) {
         const struct expect_outcome *o = &report->outcomes[i];
         struct table_row *row = table_row(t, NULL);
-        char here[48];
+        char text[128];
         count[o->verdict]++;
-        print_value(here, sizeof here, o->value, o->unit);
         table_cell(t, row, 0, o->expect->figure);
         table_cell(t, row, 1, o->expect->value);
-        cell_document(t, row, 2, o);
+        table_cell(t, row, 2, expect_print_document(text, sizeof text, o));
         table_cell(t, row, 3, o->expect->basis);
-        table_cell(t, row, 4, here);
-        if (isnan(o->error))
-            table_cell(t, row, 5, "-");
-        else
-            table_cellf(t, row, 5, "%+.1f %%", fabs(o->error) < 0.0005 ? 0 : o->error * 100);
+        table_cell(t, row, 4, expect_print_value(text, sizeof text, o->value, o->unit));
+        table_cell(t, row, 5, expect_print_error(text, sizeof text, o));
         table_cell(t, row, 6, expect_verdict_name(o->verdict));
         table_cell(t, row, 7,
                    *o->problem              ? o->problem

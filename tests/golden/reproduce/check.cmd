@@ -1,0 +1,1 @@
+emu reproduce --check -q tests/golden/reproduce/small.yaml

@@ -1,0 +1,1 @@
+emu reproduce --sensitivity --markdown - tests/golden/reproduce/small.yaml

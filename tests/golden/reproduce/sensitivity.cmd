@@ -1,0 +1,1 @@
+emu reproduce --sensitivity --seeds 2 tests/golden/reproduce/small.yaml

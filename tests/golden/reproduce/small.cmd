@@ -1,0 +1,1 @@
+emu reproduce tests/golden/reproduce/small.yaml

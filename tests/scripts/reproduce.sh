@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# needs: release
+# docs/results.md is what `emu reproduce` prints today, every claimed result holds, and the JSON is as its schema says.
+set -euo pipefail
+
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+if ! emu reproduce --check --quiet --sensitivity --markdown "$tmp/results.md" --json "$tmp/results.json" >"$tmp/out"; then
+    cat "$tmp/out"
+    grep -n 'FAIL\|undefined\|not run' "$tmp/results.md" || true
+    exit 1
+fi
+if ! diff -u docs/results.md "$tmp/results.md"; then
+    echo 'docs/results.md is not current: emu reproduce --sensitivity --markdown docs/results.md'
+    exit 1
+fi
+for file in "$tmp/results.json" tests/golden/reproduce/json.out; do
+    python3 - "$file" <<'EOF'
+import json, sys, jsonschema
+schema = json.load(open("docs/emu-reproduction.schema.json"))
+jsonschema.Draft202012Validator(schema).validate(json.load(open(sys.argv[1])))
+EOF
+done
+# The same bytes whatever the number of threads.
+emu reproduce --jobs 1 topologies/fs7500 >"$tmp/one"
+emu reproduce --jobs 4 topologies/fs7500 >"$tmp/four"
+cmp "$tmp/one" "$tmp/four"

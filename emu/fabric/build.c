@@ -41,30 +41,39 @@ static wire_arrive *who_is_at(const struct fabric *f, int port)
     return at_nobody;
 }
 
+/* The longest frame. */
+enum { QUEUE_VAGUE = 9216 };
+
 /* The queue before a wire. Switches and routers drop what does not fit; a host or a NAS does not drop its own frames but
  * holds the sender back: what waits there is in the sockets' buffers, which bound it. End points that can't be held back have
  * a limit (fabric_config.sender_buffer). */
+bool fabric_drops(const struct fabric *f, int linkdir)
+{
+    switch (f->boxes[f->topo->ports[topo_linkdir_from(f->topo, linkdir)].box].kind) {
+    case TOPO_SWITCH:
+    case TOPO_ROUTER:
+        return true;
+    case TOPO_ESXI:
+    case TOPO_LINUX:
+    case TOPO_NAS:
+        break;
+    }
+    return false;
+}
+
 static uint64_t queue_of(const struct fabric *f, int linkdir)
 {
     const struct topo_link *l = &f->topo->links[linkdir / 2];
     uint64_t in_time = l->rate / 8 * (uint64_t)(f->config.sender_time / PS_PER_US) / 1000000;
 
-    switch (f->boxes[f->topo->ports[topo_linkdir_from(f->topo, linkdir)].box].kind) {
-    case TOPO_SWITCH:
-    case TOPO_ROUTER:
-        break;
-    case TOPO_ESXI:
-    case TOPO_LINUX:
-    case TOPO_NAS:
-        if (f->config.sender_buffer == 0)
-            return UINT64_MAX;
-        return f->config.sender_buffer > in_time ? f->config.sender_buffer : in_time;
-    }
-    return l->buffer;
+    if (fabric_drops(f, linkdir))
+        return l->buffer;
+    if (f->config.sender_buffer == 0)
+        return UINT64_MAX;
+    return f->config.sender_buffer > in_time ? f->config.sender_buffer : in_time;
 }
 
-/* The longest frame. */
-enum { QUEUE_VAGUE = 9216 };
+uint64_t fabric_vague(const struct fabric *f) { return f->config.sharp_queues ? 0 : QUEUE_VAGUE; }
 
 static bool make_wires(struct fabric *f)
 {
@@ -79,7 +88,7 @@ static bool make_wires(struct fabric *f)
             .rate = l->rate,
             .delay = l->delay,
             .buffer = queue_of(f, d),
-            .vague = f->config.sharp_queues ? 0 : QUEUE_VAGUE,
+            .vague = fabric_vague(f),
             .seed = random_mix(f->config.seed ^ identity_of_linkdir(t, boxes, d)),
             .arrive = who_is_at(f, topo_linkdir_to(t, d)),
             .tap = f->config.tap ? tapped : NULL,

@@ -61,6 +61,14 @@ void fabric_link_loss(struct fabric *f, int link, double loss, ps_t now)
     wire_set_loss(&f->wires[2 * link + 1], loss);
 }
 
+void fabric_link_buffer(struct fabric *f, int link, uint64_t buffer, ps_t now)
+{
+    (void)now;
+    for (int d = 2 * link; d < 2 * link + 2; d++)
+        if (fabric_drops(f, d))
+            wire_set_buffer(&f->wires[d], buffer, fabric_vague(f));
+}
+
 void fabric_vip_move(struct fabric *f, int vip, int box, bool garp, ps_t now)
 {
     fabric_nas_place(f, vip, box, garp, now);
@@ -123,6 +131,22 @@ bool fabric_vip_place(const struct fabric *f, int vip, int *iface, uint8_t mac[6
 }
 
 void fabric_forget_flows(struct fabric *f) { f->generation++; }
+
+void fabric_link(const struct fabric *f, int linkdir, ps_t now, struct fabric_link *out)
+{
+    const struct wire *w = &f->wires[linkdir];
+
+    *out = (struct fabric_link){
+        .state = f->link_state[linkdir / 2],
+        .from_end = f->link_from[linkdir / 2],
+        .carrier = f->ports[topo_linkdir_from(f->topo, linkdir)].carrier,
+        .rate = w->rate,
+        .delay = w->delay,
+        .loss = (double)w->lose / 4294967296.0,
+        .buffer = w->buffer,
+        .queued = wire_queued(w, now),
+    };
+}
 
 void fabric_counters(const struct fabric *f, int linkdir, struct fabric_counters *out)
 {

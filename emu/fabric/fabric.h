@@ -57,6 +57,8 @@ void fabric_link_state(struct fabric *f, int link, int from_end, enum topo_link_
 void fabric_link_rate(struct fabric *f, int link, bps_t rate, ps_t now);
 void fabric_link_delay(struct fabric *f, int link, ps_t delay, ps_t now);
 void fabric_link_loss(struct fabric *f, int link, double loss, ps_t now);
+/* The queue of a switch or router on it; hosts and controllers hold their senders back instead. */
+void fabric_link_buffer(struct fabric *f, int link, uint64_t buffer, ps_t now);
 /* The VIP goes to another controller of its NAS (or, with box -1, nowhere): with gratuitous ARP, or quietly. */
 void fabric_vip_move(struct fabric *f, int vip, int box, bool garp, ps_t now);
 /* Down: it answers nothing and takes nothing in. Up: where it was, with gratuitous ARP. */
@@ -71,6 +73,31 @@ int fabric_vip_box(const struct fabric *f, int vip); /* where it lives now, -1 =
 bool fabric_vip_place(const struct fabric *f, int vip, int *iface, uint8_t mac[6]);
 /* A struct train_flow, with its id, is about to stand for another flow: what was remembered of the old one is forgotten. */
 void fabric_forget_flows(struct fabric *f);
+
+/* A link direction as it is now. */
+struct fabric_link {
+    enum topo_link_state state; /* of the cable; ONE_WAY: frames of end `from_end` get lost */
+    int from_end;
+    bool carrier; /* the cable isn't down and both boxes have power */
+    bps_t rate;
+    ps_t delay;
+    double loss;     /* to 2^-32 */
+    uint64_t buffer; /* UINT64_MAX: holds the sender back instead of dropping */
+    uint64_t queued; /* bytes that wait or are being sent at `now` */
+};
+void fabric_link(const struct fabric *f, int linkdir, ps_t now, struct fabric_link *out);
+
+/* Why a flow is on a link direction: the rule of the team that sends there, as it stands now. */
+struct fabric_reason {
+    const struct hash_selector *policy; /* NULL: nothing to choose by a rule, `why` says what then */
+    enum hash_status status;            /* of the policy for this flow */
+    int n, index;  /* ports that the rule chooses among, and this one's place, -1: not among them */
+    bool agrees;   /* the rule gives this port; else it has changed, is history or was drawn */
+    char why[256]; /* the arithmetic: "0x0A0A050B xor 0x0A0A0565 = 0x0000006E, mod 4 = 2"; "one port" */
+};
+/* `key` as the frame is on this wire, with its present MACs; `tag` the VLAN tag that it carries there, 0 = none. */
+void fabric_reason(const struct fabric *f, int linkdir, const struct hash_key *key, uint16_t tag,
+                   struct fabric_reason *out);
 
 /* Counters per link direction. Conservation: in == out + tail_dropped + lost + in_flight, in bytes and frames. */
 struct fabric_counters {

@@ -9,6 +9,7 @@
  *   nas.c        controllers: VIPs, ARP, learning frames, takeover
  *   router.c     layer 3 between subnets
  *   control.c    the frames that boxes make themselves: ARP, notifications, beacons
+ *   reason.c     why a flow is on a link
  */
 #ifndef EMU_FABRIC_FABRIC_INTERNAL_H
 #define EMU_FABRIC_FABRIC_INTERNAL_H
@@ -173,6 +174,10 @@ static inline void fabric_mark_flood(struct fabric *f, struct train *t)
         t->serial = ++f->serial ? f->serial : ++f->serial;
 }
 
+/* build.c: whether the sender of this direction drops what its queue has no room for, and how sharp that limit is. */
+bool fabric_drops(const struct fabric *f, int linkdir);
+uint64_t fabric_vague(const struct fabric *f);
+
 /* port.c */
 void fabric_port_init(struct fabric *f, int port);
 /* The link's state has changed: sets wires and carriers. */
@@ -185,7 +190,7 @@ void fabric_pick_init(struct fabric *f, struct fabric_pick *p, int team, const s
                       int chassis);
 /* The port that sends t, or -1. `port_in`: where it came into a switch, or -1; `iface`: that sends it, or -1. */
 int fabric_pick(struct fabric *f, struct fabric_pick *p, const struct train *t, int port_in, int iface);
-struct fabric_pick *fabric_pick_of_lag(struct fabric *f, int team, int port_in);
+struct fabric_pick *fabric_pick_of_lag(const struct fabric *f, int team, int port_in);
 /* A member of the team has become usable or unusable. */
 void fabric_team_changed(struct fabric *f, int team, int port, bool usable, ps_t now);
 /* Whether a copy of this flood has not come in on the team yet; notes that it has. */

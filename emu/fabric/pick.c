@@ -30,9 +30,9 @@ void fabric_pick_init(struct fabric *f, struct fabric_pick *p, int team, const s
     p->fixed = is_fixed(p->choice.teaming) && f->topo->teams[team].mode == TOPO_LAG_NONE;
 }
 
-struct fabric_pick *fabric_pick_of_lag(struct fabric *f, int team, int port_in)
+struct fabric_pick *fabric_pick_of_lag(const struct fabric *f, int team, int port_in)
 {
-    struct fabric_team *t = &f->teams[team];
+    const struct fabric_team *t = &f->teams[team];
     int chassis = f->topo->ports[port_in].chassis;
 
     if (t->n_picks > 1 && chassis > 0 && chassis < t->n_picks && t->picks[chassis].choice.in_use)

@@ -76,13 +76,12 @@ void wire_init(struct wire *w, const struct wire_config *c, struct eventq *queue
     w->id = c->id;
     w->to = c->to;
     w->delay = c->delay;
-    w->buffer = c->buffer;
-    w->vague_bytes = c->vague < c->buffer / 8 ? c->vague : c->buffer / 8;
     w->draws.state = c->seed;
     w->queue = queue;
     w->pool = pool;
     w->level.at = eventq_now(queue);
     wire_apply_rate(w, c->rate);
+    wire_set_buffer(w, c->buffer, c->vague);
 }
 
 void wire_close(struct wire *w)

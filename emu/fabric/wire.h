@@ -116,6 +116,8 @@ void wire_set_deaf(struct wire *w, bool deaf);
 void wire_set_rate(struct wire *w, bps_t rate, ps_t now);
 void wire_set_delay(struct wire *w, ps_t delay, ps_t now); /* a shorter one never reorders */
 void wire_set_loss(struct wire *w, double share);
+/* `buffer` and `vague` as in struct wire_config. What is queued beyond a smaller buffer stays. */
+void wire_set_buffer(struct wire *w, uint64_t buffer, uint64_t vague);
 /* Other traffic that takes this share of the rate (below 1), evenly. It queues like ours and is not counted. */
 void wire_set_background(struct wire *w, double share);
 

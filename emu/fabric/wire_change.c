@@ -12,15 +12,21 @@ static int64_t scale(int64_t value, bps_t from, bps_t to)
     return negative ? -(int64_t)size : (int64_t)size;
 }
 
+/* The limit of the queue as work at the present rate. */
+static void apply_buffer(struct wire *w)
+{
+    wire_wide limit = (wire_wide)w->buffer * PS_BITS_PER_BYTE / w->rate;
+
+    w->limit = wire_work(limit < (wire_wide)LONGEST ? (ps_t)limit : LONGEST);
+    w->vague = wire_work((ps_t)((wire_wide)w->vague_bytes * PS_BITS_PER_BYTE / w->rate));
+}
+
 void wire_apply_rate(struct wire *w, bps_t rate)
 {
-    wire_wide limit = (wire_wide)w->buffer * PS_BITS_PER_BYTE / rate;
-
     w->rate = rate;
     w->ps_per_byte = PS_BITS_PER_BYTE % rate == 0 ? (ps_t)(PS_BITS_PER_BYTE / rate) : 0;
     w->remainder = 0;
-    w->limit = wire_work(limit < (wire_wide)LONGEST ? (ps_t)limit : LONGEST);
-    w->vague = wire_work((ps_t)((wire_wide)w->vague_bytes * PS_BITS_PER_BYTE / rate));
+    apply_buffer(w);
 }
 
 void wire_set_down(struct wire *w, bool down, ps_t now)
@@ -105,6 +111,13 @@ void wire_set_delay(struct wire *w, ps_t delay, ps_t now)
 void wire_set_loss(struct wire *w, double share)
 {
     w->lose = share <= 0 ? 0 : share >= 1 ? UINT32_MAX : (uint32_t)(share * 4294967296.0);
+}
+
+void wire_set_buffer(struct wire *w, uint64_t buffer, uint64_t vague)
+{
+    w->buffer = buffer;
+    w->vague_bytes = vague < buffer / 8 ? vague : buffer / 8;
+    apply_buffer(w);
 }
 
 void wire_set_background(struct wire *w, double share)

@@ -63,6 +63,8 @@ static void tap(void *context, int linkdir, const struct train *t, ps_t start)
 
     assert_true(start < t->head);
     r->sent[t->kind != TRAIN_DATA][linkdir] += t->frames;
+    if (r->watch)
+        r->watch(r, linkdir, t, start);
 }
 
 void rig_open(struct rig *r, const char *yaml)

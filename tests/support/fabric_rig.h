@@ -24,6 +24,8 @@ struct rig {
     struct fabric *fabric;
     /* Instead of noting: NULL unless a test sets it. Gets the rig as context. */
     void (*deliver)(void *context, int iface, struct train *t, ps_t now);
+    /* As fabric_config.tap, beside the rig's own. NULL unless a test sets it. */
+    void (*watch)(void *context, int linkdir, const struct train *t, ps_t start);
     struct rig_end *ends; /* by interface */
     uint64_t *sent[2];    /* by link direction: frames of data; of all other kinds */
     struct train_flow flows[RIG_FLOWS];

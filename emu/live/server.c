@@ -214,8 +214,11 @@ static void prepare_mounts(struct keeper *k)
     const struct server_config *c = k->config;
     char path[64];
 
-    if (mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+    if (mount("", "/", NULL, MS_REC | MS_SLAVE, NULL))
         give_up(k, "%s: a mount namespace of its own: %s", c->name, strerror(errno));
+    /* Names of network namespaces are mounts; a copy in here would keep a namespace whose name is taken away alive. */
+    while (!umount2("/run/netns", MNT_DETACH))
+        continue;
     int dir = clone_tree(k, c->dir);
     for (size_t i = 0; i < c->n_exports; i++)
         trees[i] = c->exports[i].directory ? clone_tree(k, c->exports[i].directory) : -1;

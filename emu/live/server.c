@@ -22,6 +22,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -294,6 +295,25 @@ static void __attribute__((noreturn)) keep(struct keeper *k, const sigset_t *sig
     _exit(0);
 }
 
+static void close_between(int first, int last)
+{
+    if (first <= last)
+        close_range((unsigned)first, last == INT_MAX ? ~0U : (unsigned)last, 0);
+}
+
+/* Of its starter's descriptors, devices and locks among them, it keeps two. */
+static void keep_descriptors(const struct keeper *k)
+{
+    int low = k->netns < k->status ? k->netns : k->status, high = k->netns < k->status ? k->status : k->netns;
+    int null = open("/dev/null", O_RDWR);
+    for (int fd = 0; fd <= 2; fd++)
+        if (null != fd)
+            dup2(null, fd);
+    close_between(3, low - 1);
+    close_between(low + 1, high - 1);
+    close_between(high + 1, INT_MAX);
+}
+
 static void __attribute__((noreturn)) run_keeper(struct keeper *k)
 {
     sigset_t signals;
@@ -307,6 +327,7 @@ static void __attribute__((noreturn)) run_keeper(struct keeper *k)
     signal(SIGPIPE, SIG_IGN);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, "emu-nas");
+    keep_descriptors(k);
     if (setsid() < 0 || setns(k->netns, CLONE_NEWNET))
         give_up(k, "%s: entering its namespace: %s", k->config->name, strerror(errno));
     prepare_mounts(k);

@@ -18,8 +18,7 @@ enum { SERVER_PORT = 2049, SERVER_MOUNT_PORT = 20048, SERVER_EXPORTS_MAX = 1000 
 
 struct server_export {
     const char *path; /* as clients mount it: "/vol1" */
-    const char
-        *directory; /* what it holds; NULL: a sink in memory, which forgets what is written and reads as 'a' bytes */
+    char *directory;  /* behind it; NULL: a sink in memory, which forgets what is written and reads as 'a' bytes */
 };
 
 struct server_config {

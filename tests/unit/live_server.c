@@ -118,10 +118,10 @@ static int tear_down(void **state)
     return 0;
 }
 
-static int start(struct server *server, const struct site *s, int place, char *problem, size_t size)
+static int start(struct server *server, struct site *s, int place, char *problem, size_t size)
 {
     static const char *const names[] = {"nas:ctl1", "nas:ctl2"};
-    const struct server_export exports[] = {{"/vol1", s->volume}, {"/sink", NULL}};
+    struct server_export exports[] = {{"/vol1", s->volume}, {"/sink", NULL}};
     const struct server_config c = {.name = names[place],
                                     .netns_path = s->place[place].netns,
                                     .dir = s->place[place].dir,
@@ -238,6 +238,7 @@ static void bad_input(void **state)
     struct site *s = *state;
     struct server a;
     char problem[256] = "";
+    char none[] = "/run/emu-test-none";
     struct server_export e = {"/vol\"1", s->volume};
     struct server_config c = {
         .name = "nas", .netns_path = s->place[0].netns, .dir = s->place[0].dir, .exports = &e, .n_exports = 1};
@@ -252,7 +253,7 @@ static void bad_input(void **state)
     server_stop(&a);
 
     c.netns_path = s->place[0].netns;
-    e.directory = "/run/emu-test-none";
+    e.directory = none;
     assert_int_equal(server_start(&a, &c, problem, sizeof problem), 0);
     assert_int_equal(server_wait(&a, PATIENCE, problem, sizeof problem), -ECONNREFUSED);
     assert_string_equal(problem, "nas: /run/emu-test-none: No such file or directory");

@@ -1,0 +1,40 @@
+/* The NFS servers of a live lab: one per NAS controller, all of a NAS over the same folders.
+ *
+ * The exports of a NAS are the folders EXPORTS/NAS/PATH. They are made where they are missing, and never removed: what a
+ * lab made for itself goes with its own folder. Beside them each controller serves NAS_SINK, a sink in memory, unless the file
+ * has an export of that name.
+ */
+#ifndef EMU_LIVE_NAS_H
+#define EMU_LIVE_NAS_H
+
+#include <stddef.h>
+
+#define NAS_SINK "/sink"
+
+struct ev_loop;
+struct lab;
+struct nas;
+struct topo;
+
+struct nas_config {
+    const struct topo *topo;
+    struct lab *lab;     /* its nodes get the servers' pids and starts */
+    const char *exports; /* a folder that is there */
+    /* Optional: a server has ended by itself. Called from the loop, at most once per controller. */
+    struct ev_loop *loop;
+    void (*ended)(void *context, int box, const char *problem);
+    void *context;
+};
+
+/* NULL when the exports can be served and everything is installed, else a sentence (in `problem`). Does nothing. */
+const char *nas_refuses(const struct topo *t, char *problem, size_t size);
+
+/* Starts all servers and waits until all serve. 0, or a negative errno with a sentence, and then none runs. */
+int nas_start(struct nas **out, const struct nas_config *c, char *problem, size_t size);
+/* Ends them, side by side. Accepts NULL. */
+void nas_stop(struct nas *n);
+
+/* The folder behind an export, in memory of the caller's; NULL on lack of memory. */
+char *nas_folder(const struct topo *t, int export_, const char *exports);
+
+#endif

@@ -67,9 +67,7 @@ void loop_free(struct loop *l); /* accepts NULL; watchers must have been stopped
 void loop_run(struct loop *l);
 void loop_stop(struct loop *l);
 
-/* Now, as of the last time the loop woke; and as it is at this moment. */
-int64_t loop_now(const struct loop *l);
-int64_t loop_clock(void);
+int64_t loop_clock(void); /* now */
 
 /* Watches fd for `events` (LOOP_READ | LOOP_WRITE). Starting a started one changes it. */
 void loop_io_start(struct loop *l, struct loop_io *io, int fd, unsigned events, loop_io_fn *call, void *context);

@@ -41,44 +41,44 @@ enum nfs3_procedure {
     NFS3_PATHCONF,
     NFS3_COMMIT,
     NFS3_PROCEDURES, /* how many of them */
-    MOUNT3_MNT = NFS3_PROCEDURES,
-    MOUNT3_UMNT,
-    MOUNT3_EXPORT,
-    PORTMAP2_GETPORT,
+    NFS3_MOUNT_MNT = NFS3_PROCEDURES,
+    NFS3_MOUNT_UMNT,
+    NFS3_MOUNT_EXPORT,
+    NFS3_GETPORT,
     NFS3_CALLS,
 };
 
 /* The server's answer (numbers of the protocol), or, negative, what happened instead of one. */
 enum nfs3_status {
-    NFS3_OK = 0,
-    NFS3ERR_PERM = 1,
-    NFS3ERR_NOENT = 2,
-    NFS3ERR_IO = 5,
-    NFS3ERR_NXIO = 6,
-    NFS3ERR_ACCES = 13,
-    NFS3ERR_EXIST = 17,
-    NFS3ERR_XDEV = 18,
-    NFS3ERR_NODEV = 19,
-    NFS3ERR_NOTDIR = 20,
-    NFS3ERR_ISDIR = 21,
-    NFS3ERR_INVAL = 22,
-    NFS3ERR_FBIG = 27,
-    NFS3ERR_NOSPC = 28,
-    NFS3ERR_ROFS = 30,
-    NFS3ERR_MLINK = 31,
-    NFS3ERR_NAMETOOLONG = 63,
-    NFS3ERR_NOTEMPTY = 66,
-    NFS3ERR_DQUOT = 69,
-    NFS3ERR_STALE = 70,
-    NFS3ERR_REMOTE = 71,
-    NFS3ERR_BADHANDLE = 10001,
-    NFS3ERR_NOT_SYNC = 10002,
-    NFS3ERR_BAD_COOKIE = 10003,
-    NFS3ERR_NOTSUPP = 10004,
-    NFS3ERR_TOOSMALL = 10005,
-    NFS3ERR_SERVERFAULT = 10006,
-    NFS3ERR_BADTYPE = 10007,
-    NFS3ERR_JUKEBOX = 10008,
+    NFS3_SUCCESS = 0,
+    NFS3_EPERM = 1,
+    NFS3_ENOENT = 2,
+    NFS3_EIO = 5,
+    NFS3_ENXIO = 6,
+    NFS3_EACCES = 13,
+    NFS3_EEXIST = 17,
+    NFS3_EXDEV = 18,
+    NFS3_ENODEV = 19,
+    NFS3_ENOTDIR = 20,
+    NFS3_EISDIR = 21,
+    NFS3_EINVAL = 22,
+    NFS3_EFBIG = 27,
+    NFS3_ENOSPC = 28,
+    NFS3_EROFS = 30,
+    NFS3_EMLINK = 31,
+    NFS3_ENAMETOOLONG = 63,
+    NFS3_ENOTEMPTY = 66,
+    NFS3_EDQUOT = 69,
+    NFS3_ESTALE = 70,
+    NFS3_EREMOTE = 71,
+    NFS3_EBADHANDLE = 10001,
+    NFS3_ENOT_SYNC = 10002,
+    NFS3_EBAD_COOKIE = 10003,
+    NFS3_ENOTSUPP = 10004,
+    NFS3_ETOOSMALL = 10005,
+    NFS3_ESERVERFAULT = 10006,
+    NFS3_EBADTYPE = 10007,
+    NFS3_EJUKEBOX = 10008,
 
     NFS3_CONN_LOST = -1, /* the connection ended before the reply; the server may or may not have done it */
     NFS3_BAD_REPLY = -2, /* a reply that no correct server sends */
@@ -258,14 +258,15 @@ int nfs3_events(struct nfs3 *n);
 bool nfs3_service(struct nfs3 *n, int revents);
 const char *nfs3_problem(const struct nfs3 *n);
 int nfs3_fd(const struct nfs3 *n);
-size_t nfs3_outstanding(const struct nfs3 *n);
+size_t nfs3_outstanding(const struct nfs3 *n);         /* calls */
+uint64_t nfs3_outstanding_bytes(const struct nfs3 *n); /* that READs asked for and WRITEs hold */
 
 /* Closes with a reset, then calls back what is outstanding with NFS3_CONN_LOST. Accepts NULL. Not within a callback. */
 void nfs3_free(struct nfs3 *n);
 
 const char *nfs3_procedure_name(enum nfs3_procedure p);
-const char *nfs3_status_name(enum nfs3_status s); /* "NFS3ERR_STALE", "connection lost" */
-/* The errno for a user of files: NFS3ERR_X -> EX, what is no answer -> EIO. Positive; 0 for NFS3_OK. */
+const char *nfs3_status_name(enum nfs3_status s); /* "NFS3_ESTALE", "connection lost" */
+/* The errno for a user of files: NFS3_EX -> EX, what is no answer -> EIO. Positive; 0 for NFS3_SUCCESS. */
 int nfs3_status_errno(enum nfs3_status s);
 
 static inline bool nfs3_fh_equal(const struct nfs3_fh *a, const struct nfs3_fh *b)

@@ -11,7 +11,7 @@
  *     `quarantine` after the connection was closed. The lost write itself is issued again at once: same bytes.
  *   - A call that may have been done by a server whose answer was lost (CREATE, MKDIR, REMOVE, RENAME, LINK ...) is
  *     answered as if it was done once; replay.h has the rules.
- *   - NFS3ERR_JUKEBOX is waited out.
+ *   - NFS3_EJUKEBOX is waited out.
  *   - Hard: a request waits for ever. Soft: after timeo x (retrans + 1) it comes back with NFS3_TIMED_OUT.
  *   - VIPs that do not serve the same root (handle, fsid, file id) are refused.
  */

@@ -22,6 +22,7 @@ struct buffer {
 /* Someone who waits for a buffer; embedded. Called once, when pool_get() of that size may succeed again. */
 struct pool_waiter {
     struct pool_waiter *next, **link; /* link NULL: not waiting */
+    struct pool *pool;
     void (*call)(void *context);
     void *context;
 };

@@ -1,0 +1,101 @@
+/* Bounds for libnfs's decoder.
+ *
+ * libnfs 4.0.0 adds a length from the wire to its position in 32 bits and compares the sum: a length of 0x7ffffff0 passes.
+ * One READDIRPLUS reply with such a handle ends the process; it also recurses once per entry, however many a server sends.
+ * Its XDR routines call each other through the dynamic symbol table, so a definition in the program comes first. These
+ * look at the length against what is left of the record and then let libnfs go on; a lie becomes an ordinary decoding
+ * error. Later versions check for themselves and lose nothing by it.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* RTLD_NEXT */
+#endif
+#include "nfsbal/client/nfs3_private.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <nfsc/libnfs-zdr.h>
+
+/* More nested pointers than the entries of a reply of NFS3_DIRECTORY_MAX bytes, of 24 bytes each at least. */
+enum { GUARD_DEPTH = 4096 };
+
+typedef bool_t bytes_fn(ZDR *z, char **bytes, uint32_t *size, uint32_t most);
+typedef bool_t string_fn(ZDR *z, char **text, uint32_t most);
+typedef bool_t array_fn(ZDR *z, char **items, uint32_t *n, uint32_t most, uint32_t size, zdrproc_t item);
+typedef bool_t pointer_fn(ZDR *z, char **object, uint32_t size, zdrproc_t item);
+typedef bool_t opaque_fn(ZDR *z, char *bytes, uint32_t size);
+
+static bytes_fn *next_bytes;
+static string_fn *next_string;
+static array_fn *next_array;
+static pointer_fn *next_pointer;
+static opaque_fn *next_opaque;
+static _Thread_local int depth;
+
+/* ISO C has no conversion from dlsym's pointer to a function's. */
+#define FIND(pointer, name)                           \
+    do {                                              \
+        void *symbol = dlsym(RTLD_NEXT, name);        \
+        memcpy(&(pointer), &symbol, sizeof(pointer)); \
+    } while (0)
+
+bool nfs3_guard_init(void)
+{
+    if (next_bytes)
+        return true;
+    FIND(next_string, "libnfs_zdr_string");
+    FIND(next_array, "libnfs_zdr_array");
+    FIND(next_pointer, "libnfs_zdr_pointer");
+    FIND(next_opaque, "libnfs_zdr_opaque");
+    FIND(next_bytes, "libnfs_zdr_bytes");
+    return next_bytes && next_string && next_array && next_pointer && next_opaque;
+}
+
+/* The length that comes next on the wire fits `most` and, times `each`, what is left behind it. */
+static bool fits(const ZDR *z, uint32_t most, uint32_t each)
+{
+    const unsigned char *p = (const unsigned char *)z->buf + z->pos;
+    uint32_t length;
+
+    if (z->x_op != ZDR_DECODE)
+        return true;
+    if (z->pos < 0 || z->size < 4 || z->pos > z->size - 4)
+        return false;
+    length = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+    return length <= most && length <= (uint32_t)(z->size - z->pos - 4) / each;
+}
+
+bool_t libnfs_zdr_bytes(ZDR *z, char **bytes, uint32_t *size, uint32_t most)
+{
+    return fits(z, most, 1) && nfs3_guard_init() && next_bytes(z, bytes, size, most);
+}
+
+bool_t libnfs_zdr_string(ZDR *z, char **text, uint32_t most)
+{
+    return fits(z, most, 1) && nfs3_guard_init() && next_string(z, text, most);
+}
+
+bool_t libnfs_zdr_array(ZDR *z, char **items, uint32_t *n, uint32_t most, uint32_t size, zdrproc_t item)
+{
+    return fits(z, most, 4) && nfs3_guard_init() && next_array(z, items, n, most, size, item);
+}
+
+bool_t libnfs_zdr_opaque(ZDR *z, char *bytes, uint32_t size)
+{
+    if (z->x_op == ZDR_DECODE && (z->pos < 0 || z->pos > z->size || size > (uint32_t)(z->size - z->pos)))
+        return 0;
+    return nfs3_guard_init() && next_opaque(z, bytes, size);
+}
+
+bool_t libnfs_zdr_pointer(ZDR *z, char **object, uint32_t size, zdrproc_t item)
+{
+    bool_t ok;
+
+    if (depth >= GUARD_DEPTH || !nfs3_guard_init())
+        return 0;
+    depth++;
+    ok = next_pointer(z, object, size, item);
+    depth--;
+    return ok;
+}

@@ -6,6 +6,7 @@
  *     set       state, rate, delay, loss, buffer of a link
  *     move      a VIP to another controller
  *     capture   a link's frames as a stream of pcap
+ *     captured  how a capture is going
  *     status    name, file, time, scale
  *
  * The requests and answers, member by member: docs/live.md. What is here runs in the datapath's loop and never waits.
@@ -24,18 +25,24 @@ struct fabric;
 struct topo;
 struct topo_event;
 struct train;
+struct train_pool;
 
 /* What the commands need of the datapath. It outlives them. */
 struct commands_lab {
     const char *name;        /* of the lab */
     const struct topo *topo; /* as the fabric was built of it: rates and delays of the lab, scaled already */
     struct fabric *fabric;
-    struct ev_loop *loop;
-    double scale; /* rates of the lab are those of the file times this, delays are divided by it */
+    struct train_pool *pool; /* the fabric's: captures hold trains until their last frame is written */
+    struct ev_loop *loop;    /* for captures */
+    double scale;            /* rates of the lab are those of the file times this, delays are divided by it */
     /* Runs the fabric up to the present moment and returns it. Called first for every request. */
     ps_t (*now)(void *context);
     /* Does what the event says, now: in the fabric, and with the addresses in the namespaces. False with a sentence. */
     bool (*apply)(void *context, const struct topo_event *event, char *problem, size_t size);
+    /* Real frame `i` of a train of kind TRAIN_DATA, with its present addresses and without tag: its length without FCS; at
+     * most `size` of its bytes are in `out`. */
+    size_t (*frame)(const struct train *t, uint32_t i, uint8_t *out, size_t size);
+    void (*status)(void *context, struct json_out *reply); /* adds members to `status`; may be NULL */
     void *context;
 };
 

@@ -52,6 +52,7 @@ struct storage_group {
         full_stripe; /* sequential writes are destaged as whole stripes: bytes x set / (set - parities), nothing read */
     enum storage_order order;
     uint64_t placed;     /* bytes on it besides what workloads place: the span of seeks */
+    bool placed_said;    /* not said, and nothing placed by workloads: the whole disks */
     uint64_t visit;      /* most bytes that a head reads of one sequential stream before it turns to another */
     uint64_t destage;    /* the same for sequential writes */
     uint64_t read_ahead; /* bytes of a sequential stream that are fetched before they are asked for */

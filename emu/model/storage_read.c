@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "emu/model/storage.h"
+#include "emu/model/storage_forms.h"
 #include "emu/model/storage_schema.h"
 #include "emu/model/topology_yaml.h"
 
@@ -178,16 +178,11 @@ static void read_disk(struct reader *r, const struct doc_node *doc, struct stora
         REFUSE(r, doc, "seek-least", "`seek-least` is longer than the average seek");
 }
 
-static unsigned parities(enum storage_raid raid)
-{
-    return raid == STORAGE_RAID_6 ? 2 : raid == STORAGE_RAID_5 || raid == STORAGE_RAID_50 ? 1 : 0;
-}
-
 /* RAID: set, penalty, and whether the disks come out even. */
 static void read_raid(struct reader *r, const struct doc_node *doc, struct storage_group *g, unsigned disks)
 {
     static const unsigned penalty[] = {1, 4, 6, 2, 4};
-    bool parity = parities(g->raid) > 0;
+    bool parity = storage_parities(g->raid) > 0;
     unsigned missing = g->raid == STORAGE_RAID_10 ? 2 : g->raid == STORAGE_RAID_50 ? 6 : parity ? disks : 1;
     g->set = (unsigned)build_integer(doc, "set", missing);
     g->penalty = (unsigned)build_integer(doc, "penalty", penalty[g->raid]);
@@ -195,19 +190,12 @@ static void read_raid(struct reader *r, const struct doc_node *doc, struct stora
     const char *at = doc_get(doc, "set") ? "set" : "disks", *level = storage_raids[g->raid];
     if (doc_get(doc, "set") && !parity && g->set != missing)
         REFUSE(r, doc, "set", "`%s`: %s has no parity sets", build_word(doc, "set"), level);
-    else if (parity && g->set < parities(g->raid) + 2)
+    else if (parity && g->set < storage_parities(g->raid) + 2)
         REFUSE(r, doc, at, "%u disks are too few for a set of %s", g->set, level);
     else if (g->raid == STORAGE_RAID_10 && disks < 2)
         REFUSE(r, doc, "disks", "raid-10 needs two disks or more"); /* an odd number: arrays mirror block by block */
     else if (parity && disks % g->set)
         REFUSE(r, doc, at, "%u disks are not whole sets of %u, as %s needs", disks, g->set, level);
-}
-
-/* Bytes that users can have on a group. */
-static double usable(const struct storage_group *g)
-{
-    double share = g->raid == STORAGE_RAID_10 ? 0.5 : 1 - (double)parities(g->raid) / g->set;
-    return (double)g->disks * (double)g->disk.size * share;
 }
 
 static void read_group(struct reader *r, const struct doc_node *doc, struct storage_group *g)
@@ -222,6 +210,7 @@ static void read_group(struct reader *r, const struct doc_node *doc, struct stor
     g->raid = (enum storage_raid)word_place(storage_raids, build_word(doc, "raid"), STORAGE_RAID_0);
     g->merge = build_real(doc, "merge", 1);
     g->order = (enum storage_order)word_place(storage_orders, build_word(doc, "order"), STORAGE_FIFO);
+    g->placed_said = doc_get(doc, "placed") != NULL;
     g->placed = build_size(doc, "placed", 0);
     g->visit = build_size(doc, "visit", VISIT_DEFAULT);
     g->destage = build_size(doc, "destage-visit", DESTAGE_DEFAULT);
@@ -230,9 +219,9 @@ static void read_group(struct reader *r, const struct doc_node *doc, struct stor
     read_raid(r, doc, g, disks);
     if (g->disks > 65536)
         REFUSE(r, doc, "arrays", "%u disks: a group has at most 65536", g->disks);
-    if (g->set && (double)g->placed > usable(g))
+    if (g->set && (double)g->placed > storage_usable(g))
         REFUSE(r, doc, "placed", "`%s` is more than the group's usable %.0f GB", build_word(doc, "placed"),
-               usable(g) / 1e9);
+               storage_usable(g) / 1e9);
     if (g->disk.medium == STORAGE_SSD && g->order == STORAGE_ELEVATOR)
         REFUSE(r, doc, "order", "`elevator` sorts by place, which an ssd has not");
 }
@@ -327,6 +316,8 @@ const struct storage_model *storage_read(struct build *b, const struct topo_node
             schema_error(b->report, storage->mark, "storage: {limit: {read: 600MB/s}}", "`storage` says nothing");
         return NULL;
     }
+    if (doc_get(doc, "limit"))
+        REFUSE(&r, doc, "limit", "`limit` is the short form of all that stands beside it: one of them");
     const struct doc_node *groups = doc_get(doc, "groups");
     if (!groups || groups->type != DOC_MAP || !groups->count) {
         schema_error(b->report, storage->mark, "groups: {pool: {device: savvio-10k-600, disks: 22, raid: raid-10}}",

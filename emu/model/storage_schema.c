@@ -58,7 +58,7 @@ static const struct schema_key group_keys[] = {
     {.name = "merge", .shape = SCHEMA_ONE, .value = SCHEMA_COUNT, .min = 1, .max = 1000, .help = "random writes that one destage write stands for; 1"},
     {.name = "full-stripe", YES, .help = "sequential writes are destaged as whole stripes; true"},
     {.name = "order", .shape = SCHEMA_ONE, .value = SCHEMA_CHOICE, .words = storage_orders, .help = "in which a disk serves its queue; fifo"},
-    {.name = "placed", BYTES, .min = 0, .max = 1e18, .help = "bytes on the group besides the files of workloads: how far seeks go; 0"},
+    {.name = "placed", BYTES, .min = 0, .max = 1e18, .help = "bytes on the group besides the files of workloads: how far seeks go; the whole disks"},
     {.name = "visit", BYTES, .min = 512, .max = 1073741824, .help = "bytes of one sequential stream that a disk reads before it turns to another; 256KiB"},
     {.name = "destage-visit", BYTES, .min = 512, .max = 1073741824, .help = "the same for sequential writes; 1MiB"},
     {.name = "read-ahead", BYTES, .min = 512, .max = 1073741824, .help = "bytes of a sequential stream fetched before they are asked for; 16MiB"},

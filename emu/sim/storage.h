@@ -2,7 +2,7 @@
  *
  *   CPU of the controller -> cache: a hit, or a write's copy -> acknowledged
  *                              |
- *                              +-> a place among `concurrency` -> back-end link -> disk (-> back-end link)
+ *                              +-> a place among `concurrency` -> disk <-> back-end link
  *
  * Writes are acknowledged from the cache (write-back) and destaged later, by their own disk operations that compete with
  * reads; when `dirty` bytes wait, writes wait for room, first come first served. Sequential reads are streams: chunks of
@@ -36,30 +36,34 @@ struct storage_op {
     struct event event;
     struct storage_op *next;
     struct storage *storage;
-    uint64_t until; /* of a stream: answered when it has come so far */
-    uint32_t parts; /* disk operations that it waits for */
-    uint8_t group, state;
+    struct storage_unit *unit; /* the disks' work that it waits for, or NULL */
+    uint64_t until;            /* of a stream: answered when it has come so far */
+    uint8_t state;
 };
 
-/* NULL on lack of memory. `controllers`: of the node, m->systems divides it. The model must live as long. */
-struct storage *storage_new(const struct storage_model *m, unsigned controllers, struct eventq *q, uint64_t seed);
+/* NULL on lack of memory. `controllers`: of the node, m->systems divides it. `placed`: bytes that workloads have on it, which
+ * sets how far seeks go (storage_placed()). The model must live as long. */
+struct storage *storage_new(const struct storage_model *m, unsigned controllers, double placed, struct eventq *q,
+                            uint64_t seed);
 void storage_free(struct storage *s); /* accepts NULL; operations stay the caller's, none is completed any more */
 
 /* A sequential stream of reads or of writes, each operation continuing where the last ended. `window`: bytes that its
- * requester has asked for at a time (outstanding x block): what a head can read in one visit. `length`: bytes of the file, which
- * counts for the span of seeks (0: placed already); `ends`: nothing is fetched beyond it. Aborts on lack of memory. */
-int storage_stream(struct storage *s, uint64_t window, uint64_t length, bool ends);
+ * requester has asked for at a time (outstanding x block): what a head can read in one visit. `length`: nothing is fetched
+ * beyond it; 0: endless. Aborts on lack of memory. */
+int storage_stream(struct storage *s, uint64_t window, uint64_t length, bool write);
+void storage_stream_end(struct storage *s, int stream); /* no more operations will come */
 
 void storage_submit(struct storage *s, struct storage_op *o, ps_t now);
 
 /* The caller is not interested any more (its connection is lost): done will not be called, o is his again. What the
  * disks do for it goes on. */
-void storage_forget(struct storage *s, struct storage_op *o);
+void storage_forget(struct storage_op *o);
 
 /* Counters since the start. */
 struct storage_counters {
-    uint64_t reads, writes, read_hits; /* operations that came in; reads answered by the cache */
+    uint64_t reads, writes, read_hits; /* operations that came in; random reads answered by the cache */
     uint64_t read_bytes, write_bytes;
+    uint64_t dirty; /* bytes written and not destaged, now */
 };
 struct storage_group_counters {
     uint64_t reads, writes;           /* disk operations */

@@ -270,6 +270,11 @@ int main(void)
         cmocka_unit_test(port_in_use),
         cmocka_unit_test(bad_input),
     };
+    const char *preloaded = getenv("LD_PRELOAD");
+    if (preloaded && strstr(preloaded, "vgpreload")) {
+        puts("valgrind knows neither namespaces in clone() nor open_tree()");
+        return 0;
+    }
     if (geteuid() != 0 || server_missing() || access("/usr/bin/nfs-cat", X_OK)) {
         puts("skipped: needs root, nfs-ganesha, rpcbind and libnfs-utils");
         return 77;

@@ -34,6 +34,7 @@ int datapath_port(struct datapath *d, int iface, int fd);
 
 /* The present: everything that is due has happened. Changes of the fabric are made at the time it returns. */
 ps_t datapath_now(struct datapath *d);
+ps_t datapath_clock(const struct datapath *d); /* the time alone; nothing happens */
 struct fabric *datapath_fabric(struct datapath *d);
 struct eventq *datapath_queue(struct datapath *d);
 
@@ -53,9 +54,9 @@ size_t datapath_frame(const struct train *t, uint32_t i, uint8_t *out, size_t si
 
 /* What end points refuse. Frames. */
 struct datapath_counters {
-    uint64_t received, sent;  /* super-frames from and to TAP devices */
-    uint64_t malformed;       /* no frame that a network card would send */
-    uint64_t foreign;         /* a tag where none belongs, a source address that is no VIP of the controller */
+    uint64_t received, sent; /* super-frames from and to TAP devices */
+    uint64_t malformed;      /* no frame that a network card would send */
+    uint64_t foreign;        /* a tag where none belongs, a source address that is no VIP of the controller */
     uint64_t write_errors;
 };
 void datapath_counters(const struct datapath *d, struct datapath_counters *out);

@@ -34,12 +34,12 @@ struct lab_node {
 
 struct lab {
     char *name, *folder;
-    char *topology; /* absolute path of the file, as it was when the lab came up */
+    char *topology;  /* absolute path of the file, as it was when the lab came up */
     char *case_name; /* or NULL */
     char *scale;     /* as given; "1" */
     char *detail;    /* "train" or "frame" */
     bool rootless;
-    pid_t pid; /* of the datapath */
+    pid_t pid;      /* of the datapath */
     uint64_t start; /* of that process, as in /proc/PID/stat, so that a number used again isn't taken for it */
     struct lab_node *nodes;
     size_t n_nodes;
@@ -49,7 +49,7 @@ struct lab {
 /* The folder of all labs, as above; NULL with a sentence when there can't be one. The caller frees it. */
 char *lab_rundir(char *problem, size_t size);
 
-bool lab_name_valid(const char *name);                 /* letters, digits, '.', '_', '-'; not first '.' or '-' */
+bool lab_name_valid(const char *name); /* letters, digits, '.', '_', '-'; not first '.' or '-' */
 void lab_name_from(const char *title, char *name, size_t size); /* a valid one, of at most LAB_NAME_MAX */
 
 /* Makes the folder of a new lab and locks it. -EEXIST: the name is in use, by a lab that runs or one left behind; the
@@ -61,7 +61,7 @@ int lab_write(const struct lab *lab); /* lab.json, whole or not at all: 0 or -er
 
 /* Reads a lab by its name; NULL with a sentence. */
 struct lab *lab_open(const char *name, char *problem, size_t size);
-void lab_free(struct lab *lab); /* forgets it, changes nothing; accepts NULL */
+void lab_free(struct lab *lab);        /* forgets it, changes nothing; accepts NULL */
 bool lab_alive(const struct lab *lab); /* its datapath runs */
 const struct lab_node *lab_node(const struct lab *lab, const char *name); /* NULL: none */
 char *lab_path(const struct lab *lab, const char *file); /* FOLDER/file, for the caller to free; NULL without memory */
@@ -73,8 +73,11 @@ void lab_names_free(char **names, size_t n);
 /* Takes away what a lab left: processes in its namespaces, servers, namespaces, its folder. Only for labs that are not alive, and
  * by the datapath for its own. 0, or -errno with a sentence about the first thing that would not go. */
 int lab_remove(struct lab *lab, char *problem, size_t size);
-/* The same for a folder whose lab.json was never written. */
+/* The same for a lab of which only the name is known, unless it is alive: 1 removed, 0 alive or gone, -errno with a sentence. */
 int lab_clean(const char *name, char *problem, size_t size);
+/* A lab with its name and folder alone, for one that has no lab.json. -EBUSY with a sentence: it has one that can't be read. */
+struct lab *lab_bare(const char *name, char *problem, size_t size);
+int lab_lock(struct lab *lab); /* 0; -EWOULDBLOCK: it is alive; -errno */
 
 /* Ends all processes in the namespaces of the lab but the caller: first asked, then killed. */
 void lab_end_processes(const struct lab *lab);

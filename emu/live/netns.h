@@ -31,8 +31,8 @@ void netns_close(struct netns *n); /* the namespace stays; accepts NULL */
 /* Takes the name away; the namespace goes when nothing is in it any more. Nothing there: 0. */
 int netns_remove(const char *path);
 
-int netns_here(void);          /* descriptor of the caller's namespace, or -errno */
-int netns_leave(int here);     /* back to it; leaves it open */
+int netns_here(void);              /* descriptor of the caller's namespace, or -errno */
+int netns_leave(int here);         /* back to it; leaves it open */
 int netns_enter(const char *path); /* the calling thread moves in */
 
 /* What a device is given. Each is set in one message, so nothing is half done in between. */
@@ -58,6 +58,10 @@ struct netns_route {
     uint32_t metric;                 /* several routes to one network: the lowest is used */
 };
 int netns_route_add(struct netns *n, const struct netns_route *r);
+
+/* What a TCP connection of the namespace that the calling thread is in may buffer at most, in bytes: the kernel's own count,
+ * overhead included. */
+int netns_tcp_buffers(uint64_t send, uint64_t receive);
 
 /* Frames that the device has dropped because nobody fetched them in time. */
 int netns_device_dropped(struct netns *n, const char *device, uint64_t *frames);

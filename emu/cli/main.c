@@ -8,6 +8,14 @@ static const struct cli_command commands[] = {
     {"run", cmd_run, "run a topology file in virtual time and compare with its document"},
     {"reproduce", cmd_reproduce, "run the files of the documents and hold every result against theirs"},
     {"compare", cmd_compare, "lay two results side by side"},
+#if !BUILD_MINIMAL
+    {"up", cmd_up, "make the network of a topology file live, with real frames"},
+    {"exec", cmd_exec, "run a program in a host or controller of a live lab"},
+    {"shell", cmd_shell, "a shell in a host or controller of a live lab"},
+    {"list", cmd_list, "list the live labs"},
+    {"down", cmd_down, "end a live lab"},
+    {"clean", cmd_clean, "remove what killed labs have left behind"},
+#endif
 };
 // clang-format on
 
@@ -17,7 +25,7 @@ int main(int argc, char **argv)
         .name = "emu",
         .version = PROJECT_VERSION,
         .about = "What will happen on the links between hosts and their NFS storage:\n"
-                 "checks a topology file, explains the path of every flow and runs it.",
+                 "checks a topology file, explains the path of every flow, runs it and makes it live.",
         .commands = commands,
         .n_commands = sizeof commands / sizeof commands[0],
     };

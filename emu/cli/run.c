@@ -29,7 +29,7 @@ struct run_options {
     bool compare, tsv, check, quiet;
 };
 
-static const char *const details[] = {"fluid", "train", "frame", NULL}; /* as enum sim_detail */
+static const char *const details[] = {"fluid", "train", "frame", "call", NULL}; /* as enum sim_detail */
 
 static const struct option_spec rows[] = {
     OPTION_LIST(struct run_options, cases, "case", 'c', "CASE", "only this case; may be given several times"),
@@ -38,7 +38,8 @@ static const struct option_spec rows[] = {
     OPTION_STRING(struct run_options, host, "host", 0, "HOST", "only this host works, the others stand still"),
     OPTION_ENUM(struct run_options, detail, "detail", 0, "LEVEL", details,
                 "what moves: trains of frames (train), each frame by itself\n"
-                "(frame), or rates only (fluid); as the file says, else train"),
+                "(frame), whole calls and replies (call), or rates only\n"
+                "(fluid); as the file says, else train, with vm-groups call"),
     OPTION_INTEGER(struct run_options, seed, "seed", 0, "N", 0, INT64_MAX, "of all that is drawn; 1 by default"),
     OPTION_STRING(struct run_options, json, "json", 0, "FILE",
                   "also write the results as JSON; - is standard output, instead\n"
@@ -95,10 +96,11 @@ static enum sim_detail detail_of(const struct run *run, const struct topo *t)
 
 static int check_pcap(const struct run *run, const struct topo *t)
 {
-    if (!run->options.pcap || detail_of(run, t) != SIM_FLUID)
+    enum sim_detail detail = detail_of(run, t);
+    if (!run->options.pcap || detail == SIM_TRAIN || detail == SIM_FRAME)
         return OPTION_GO_ON;
-    return cli_error(CLI_USAGE, run->command, "--pcap %s: fluid moves no frames; take --detail train or frame",
-                     run->options.pcap);
+    return cli_error(CLI_USAGE, run->command, "--pcap %s: %s moves no frames; take --detail train or frame",
+                     run->options.pcap, sim_detail_name(detail));
 }
 
 static void show_progress(void *context, ps_t now, double share)

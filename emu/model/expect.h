@@ -16,6 +16,11 @@
  *     retransmissions, timeouts TCP, whole run; all, or of the selected datastore or host
  *     flooded, flaps            unicast frames flooded by switches, MAC addresses that moved; whole run
  *     latency_p50, _p95, _p99   seconds, reads and writes together; all, or of the selected datastore or host
+ *     iops                      operations a second: all or of the selected datastore or host, in the window; of machines,
+ *                               [GROUP] or [GROUP:PHASE], from the first that enters to the last that leaves
+ *     iops_peak                 of all machines, or [GROUP], in their busiest 10 s
+ *     duration, job_time        seconds: of a group or phase, first in to last out; of one machine, mean
+ *     latency_mean, _max        seconds, of a group or phase, whole run
  */
 #ifndef EMU_MODEL_EXPECT_H
 #define EMU_MODEL_EXPECT_H
@@ -40,8 +45,8 @@ enum expect_unit { EXPECT_NUMBER, EXPECT_BYTES_PER_S, EXPECT_SECONDS };
 enum expect_verdict {
     EXPECT_PASS,
     EXPECT_FAIL,
-    EXPECT_NOT_RUN,  /* a case that it needs was not run, or not to its end */
-    EXPECT_UNDEFINED, /* division by zero, latency without operations: counts as failed */
+    EXPECT_NOT_RUN,    /* a case that it needs was not run, or not to its end */
+    EXPECT_UNDEFINED,  /* division by zero, latency without operations: counts as failed */
     EXPECT_NOT_CLAIMED /* the file says why the model does not claim it; there is a value all the same */
 };
 const char *expect_verdict_name(enum expect_verdict verdict);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emu/model/diag.h"
+#include "emu/model/expect_vms.h"
 #include "emu/model/result.h"
 #include "emu/model/topology.h"
 
@@ -22,6 +23,7 @@ static const struct result_entity *entity(const struct result *r, struct expect_
     case EXPECT_ALL:
     case EXPECT_NODE:
     case EXPECT_LINKDIR:
+    case EXPECT_VMS:
         break;
     }
     return NULL;
@@ -115,6 +117,34 @@ static double latency(const struct result *r, struct expect_selection s, double 
     return (double)result_latency_percentile_of(read->latency, write->latency, p) / (double)PS_PER_S;
 }
 
+/* Operations a second: of all in the measuring window, or of machines in their time. */
+static double operation_rate(const struct result *r, struct expect_selection s, double parameter)
+{
+    (void)parameter;
+    if (s.kind == EXPECT_VMS)
+        return expect_vms_rate(r, s.index);
+    if (s.kind == EXPECT_ALL)
+        return r->read.operation_rate + r->write.operation_rate;
+    return entity(r, s)->read.operation_rate + entity(r, s)->write.operation_rate;
+}
+
+static double peak(const struct result *r, struct expect_selection s, double parameter)
+{
+    (void)parameter;
+    if (!r->n_vm_groups || (s.kind == EXPECT_VMS && s.index < 0)) /* phases keep no history */
+        return nan("");
+    return result_vm_peak(r, s.kind == EXPECT_VMS ? s.index : -1);
+}
+
+enum vms_metric { VMS_DURATION, VMS_TIME, VMS_MEAN, VMS_LONGEST };
+
+static double machines(const struct result *r, struct expect_selection s, double parameter)
+{
+    static double (*const values[])(const struct result *, int) = {expect_vms_duration, expect_vms_time,
+                                                                   expect_vms_mean, expect_vms_longest};
+    return values[(int)parameter](r, s.index);
+}
+
 #define BIT(kind) (1u << (kind))
 #define ENTITIES  (BIT(EXPECT_ALL) | BIT(EXPECT_DATASTORE) | BIT(EXPECT_HOST))
 
@@ -133,6 +163,12 @@ static const struct expect_metric metrics[] = {
     {"latency_p50",     EXPECT_SECONDS,     ENTITIES, latency, 0.50},
     {"latency_p95",     EXPECT_SECONDS,     ENTITIES, latency, 0.95},
     {"latency_p99",     EXPECT_SECONDS,     ENTITIES, latency, 0.99},
+    {"iops",            EXPECT_NUMBER,      ENTITIES | BIT(EXPECT_VMS), operation_rate, 0},
+    {"iops_peak",       EXPECT_NUMBER,      BIT(EXPECT_ALL) | BIT(EXPECT_VMS), peak, 0},
+    {"duration",        EXPECT_SECONDS,     BIT(EXPECT_VMS), machines, VMS_DURATION},
+    {"job_time",        EXPECT_SECONDS,     BIT(EXPECT_VMS), machines, VMS_TIME},
+    {"latency_mean",    EXPECT_SECONDS,     BIT(EXPECT_VMS), machines, VMS_MEAN},
+    {"latency_max",     EXPECT_SECONDS,     BIT(EXPECT_VMS), machines, VMS_LONGEST},
 };
 // clang-format on
 enum { N_METRICS = sizeof metrics / sizeof metrics[0] };
@@ -168,6 +204,8 @@ static const char *name_of(const struct topo *t, enum expect_kind kind, size_t i
         return i < t->n_nodes ? t->nodes[i].name : NULL;
     case EXPECT_LINKDIR:
         return i < 2 * t->n_links ? topo_linkdir_name(t, (int)i) : NULL;
+    case EXPECT_VMS:
+        return i < t->n_vm_groups ? t->vm_groups[i].name : NULL;
     case EXPECT_ALL:
         break;
     }
@@ -195,14 +233,22 @@ const char *expect_select(const struct topo *t, const struct expect_metric *m, c
     if (!selector) {
         if (m->kinds & BIT(EXPECT_ALL))
             return NULL;
-        snprintf(buf, size, "%s needs a link direction: %s[esx1:vmnic2>sw1:ge1]", m->name, m->name);
+        if (m->kinds & BIT(EXPECT_VMS))
+            snprintf(buf, size, "%s needs a group of machines: %s[GROUP] or %s[GROUP:PHASE]", m->name, m->name,
+                     m->name);
+        else
+            snprintf(buf, size, "%s needs a link direction: %s[esx1:vmnic2>sw1:ge1]", m->name, m->name);
         return buf;
     }
-    for (enum expect_kind kind = EXPECT_DATASTORE; kind <= EXPECT_LINKDIR; kind++) {
+    if (m->kinds & BIT(EXPECT_VMS) && expect_vms_select(t, selector, &out->index)) {
+        out->kind = EXPECT_VMS;
+        return NULL;
+    }
+    for (enum expect_kind kind = EXPECT_DATASTORE; kind <= EXPECT_VMS; kind++) {
         for (size_t i = 0; m->kinds & BIT(kind) && (name = name_of(t, kind, i)); i++) {
             if (!is_of_kind(t, kind, i, switches))
                 continue;
-            if (!strcmp(name, selector)) {
+            if (!strcmp(name, selector) && kind != EXPECT_VMS) {
                 *out = (struct expect_selection){.kind = kind, .index = (int)i};
                 return NULL;
             }

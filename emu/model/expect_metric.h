@@ -12,13 +12,14 @@ enum expect_kind {
     EXPECT_VIP,
     EXPECT_CONTROLLER,
     EXPECT_NODE, /* a NAS or switch as a whole */
-    EXPECT_LINKDIR
+    EXPECT_LINKDIR,
+    EXPECT_VMS /* a group of virtual machines, or one of its phases */
 };
 
 /* A selector, looked up in a topology. */
 struct expect_selection {
     enum expect_kind kind;
-    int index; /* datastore, box (host, controller), VIP, node, linkdir */
+    int index; /* datastore, box (host, controller), VIP, node, linkdir; of machines see expect_vms.h */
 };
 
 struct expect_metric {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/model/result_vms.h"
 #include "emu/model/topology.h"
 #include "emu/model/topology_file.h"
 
@@ -253,7 +254,7 @@ struct result *result_new(struct topo *t, const char *engine, uint64_t seed, ps_
     r->slice = slice;
     r->n_slices = slice > 0 ? n_slices : 0;
     if (!io_keep_latency(&r->read) || !io_keep_latency(&r->write) || !name_boxes(r) || !name_datastores_and_vips(r) ||
-        !list_jobs(r) || !name_links(r)) {
+        !list_jobs(r) || !name_links(r) || !result_vms_new(r)) {
         result_free(r);
         return NULL;
     }
@@ -279,6 +280,7 @@ void result_free(struct result *r)
     free(r->links);
     free(r->paths);
     free(r->hops);
+    result_vms_free(r);
     free(r->notes);
     free(r->entity_of_box);
     topo_free(r->topo);

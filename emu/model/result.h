@@ -93,6 +93,30 @@ struct result_path {
     const char *problem; /* why the path ends early, or NULL */
 };
 
+/* One phase of a group of virtual machines. Whole run. */
+struct result_vm_phase {
+    const char *name;
+    uint64_t machines;                /* that went through it to its end */
+    ps_t first, last;                 /* when the first one entered it (-1: none did), and the last one left it */
+    ps_t longest;                     /* stay of a machine */
+    double time;                      /* seconds, the stays of all machines added up */
+    uint64_t operations[2], bytes[2]; /* that ended: reads, writes */
+    double latency_sum;               /* seconds, of all operations */
+    struct result_latency latency[2];
+};
+
+/* A group of virtual machines. */
+struct result_vm_group {
+    const char *name;
+    uint32_t machines, through; /* through with all their phases */
+    double job_time;            /* seconds from start to end of those, added up */
+    struct result_vm_phase *phases;
+    size_t n_phases;
+    uint32_t *bins; /* operations that ended in each stretch of RESULT_BIN from the start of the run */
+    size_t n_bins, bins_size;
+};
+#define RESULT_BIN (10 * PS_PER_S) /* peaks are of stretches of this length */
+
 struct result {
     const char *file, *name, *title, *case_name; /* case_name NULL: the file without a case */
     const char *engine;                          /* "plan", "fluid", "train", "frame", "live"; a literal */
@@ -115,6 +139,7 @@ struct result {
     struct result_job *jobs;           size_t n_jobs;
     struct result_link *links;         size_t n_links;       /* by linkdir */
     struct result_path *paths;         size_t n_paths;
+    struct result_vm_group *vm_groups; size_t n_vm_groups;   /* as in the topology */
     int *hops;                         size_t n_hops;
     // clang-format on
     uint64_t retransmissions, timeouts;  /* of all jobs; by result_finish() */
@@ -139,6 +164,14 @@ void result_bytes(struct result *r, size_t job, int vip, int box, bool write, ui
 
 /* `n` operations of a job took so long each, for the same engines as far as they know: of the whole run. Allocates as above. */
 void result_latencies(struct result *r, size_t job, bool write, ps_t latency, uint32_t n);
+
+/* A machine of a group: an operation ended `now`; it left a phase that it had entered; it is through. Abort without memory. */
+void result_vm_operation(struct result *r, size_t group, unsigned phase, bool write, uint64_t bytes, ps_t latency,
+                         ps_t now);
+void result_vm_phase_left(struct result *r, size_t group, unsigned phase, ps_t entered, ps_t now);
+void result_vm_through(struct result *r, size_t group, ps_t started, ps_t now);
+/* Operations a second in the busiest stretch of RESULT_BIN; of all groups with group -1. The last stretch counts only if whole. */
+double result_vm_peak(const struct result *r, int group);
 
 /* Whether a host (box) works in this run: all do unless only_host names one. */
 bool result_works(const struct result *r, int host);

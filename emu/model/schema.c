@@ -277,7 +277,7 @@ static void unknown_key(struct schema_report *r, const struct doc_pair *pair, co
     if (!schema_is_new(r, pair->mark))
         return;
     for (; keys->name && n < sizeof(names) / sizeof(names[0]); keys++)
-        if (!(keys->flags & SCHEMA_REFUSED) && (!keys->kinds || !kind || (keys->kinds & kind)))
+        if (!keys->kinds || !kind || (keys->kinds & kind))
             names[n++] = keys->name;
     schema_error(r, pair->mark, suggest(r, pair->key, names, n), "unknown key `%s`", pair->key);
 }
@@ -294,8 +294,6 @@ static void check_map(struct schema_report *r, const struct doc_node *map, const
         const struct schema_key *row = schema_find(keys, pair->key);
         if (!row)
             unknown_key(r, pair, keys, kind);
-        else if (row->flags & SCHEMA_REFUSED)
-            schema_error(r, pair->mark, NULL, "`%s`: %s", pair->key, row->help);
         else if (partial && (row->flags & SCHEMA_NOT_IN_CASE))
             schema_error(r, pair->mark, NULL, "a case can't change `%s`", pair->key);
         else if (row->kinds && kind && !(row->kinds & kind))

@@ -25,7 +25,6 @@ enum schema_flag {
     SCHEMA_ANY_KEY = 8,       /* this row stands for every key that no other row names */
     SCHEMA_TEXT_ENTRIES = 32, /* the entries of SCHEMA_NAMED are free text */
     SCHEMA_PARTIAL = 64,      /* part of a tree: nothing is required, a null deletes */
-    SCHEMA_REFUSED = 16,      /* part of the format, but this version can't honour it; `help` says so */
 };
 
 enum schema_value {

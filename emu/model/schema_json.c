@@ -187,8 +187,6 @@ static void print_table(struct writer *w, const struct schema_key *keys)
     fputs("      \"type\": \"object\",\n      \"properties\": {\n", w->out);
     const struct schema_key *any = NULL;
     for (const struct schema_key *row = keys; row->name; row++) {
-        if (row->flags & SCHEMA_REFUSED)
-            continue;
         if (row->flags & SCHEMA_ANY_KEY) {
             any = row;
             continue;

@@ -35,7 +35,7 @@ static const char *const event_states[] = {"up", "down", "blackhole", "one-way",
 static const char *const congestions[] = {"cubic", "reno", NULL};
 static const char *const bases[] = {"stated", "axis", "inferred", "derived", NULL};
 static const char *const input_bases[] = {"assumed", "datasheet", "calibrated", NULL};
-static const char *const details[] = {"fluid", "train", "frame", NULL};
+static const char *const details[] = {"fluid", "train", "frame", "call", NULL};
 
 static const struct schema_key hash_keys[] = {
     {.name = "policy", .shape = SCHEMA_ONE, .help = "name of a policy; its settings stand beside it, as `nfsbal hash --list` shows them"},
@@ -310,6 +310,40 @@ static const struct schema_key workload_keys[] = {
     {.name = "stable", .shape = SCHEMA_ONE, .value = SCHEMA_BOOL, .help = "file-sync writes; as the host's `nfs:` says"},
     END};
 
+static const struct schema_key vm_start_keys[] = {
+    {.name = "at", .shape = SCHEMA_ONE, .value = SCHEMA_TIME, .min = 0, .max = 864000, .help = "the first one; 0"},
+    {.name = "rate", .shape = SCHEMA_ONE, .value = SCHEMA_COUNT, .min = 1e-6, .max = 1e9, .help = "machines a second; all at once"},
+    {.name = "at-most", .shape = SCHEMA_ONE, .value = SCHEMA_INTEGER, .min = 1, .max = 1000000, .help = "started and not through at a time: launchers that wait, or a throttle"},
+    {.name = "until", .shape = SCHEMA_ONE, .value = SCHEMA_NAME, .help = "phase with which a machine is through, for `at-most`; the last"},
+    END};
+
+static const struct schema_key vm_phase_keys[] = {
+    {.name = "name", .shape = SCHEMA_ONE, .value = SCHEMA_NAME, .flags = SCHEMA_REQUIRED, .help = "boot, login, steady ..."},
+    {.name = "share", .shape = SCHEMA_ONE, .value = SCHEMA_PERCENT, .min = 0, .max = 1, .help = "of the machines that go through it; 100%"},
+    {.name = "iops", .shape = SCHEMA_ONE, .value = SCHEMA_COUNT, .min = 0.0001, .max = 1e9, .help = "per machine, whether earlier ones have ended or not"},
+    {.name = "operations", .shape = SCHEMA_ONE, .value = SCHEMA_COUNT, .min = 1, .max = 1e12, .help = "per machine; the phase ends when all have ended"},
+    {.name = "for", .shape = SCHEMA_ONE, .value = SCHEMA_TIME, .min = 0.000001, .max = 864000, .help = "how long"},
+    {.name = "think", .shape = SCHEMA_ONE, .value = SCHEMA_TIME, .min = 0, .max = 864000, .help = "pause after each burst, without `iops`"},
+    {.name = "burst", .shape = SCHEMA_ONE, .value = SCHEMA_INTEGER, .min = 1, .max = 1000000, .help = "operations between two pauses; 1"},
+    {.name = "outstanding", .shape = SCHEMA_ONE, .value = SCHEMA_INTEGER, .min = 1, .max = 4096, .help = "at a time; without `iops` 1, with it no limit"},
+    {.name = "read-share", .shape = SCHEMA_ONE, .value = SCHEMA_PERCENT, .min = 0, .max = 1, .help = "of the operations; 50%"},
+    {.name = "block", .shape = SCHEMA_ONE, .value = SCHEMA_SIZE, .min = 512, .max = 67108864, .help = "bytes of an operation; 4KiB"},
+    {.name = "read-block", .shape = SCHEMA_ONE, .value = SCHEMA_SIZE, .min = 512, .max = 67108864, .help = "of a read, where it differs"},
+    {.name = "write-block", .shape = SCHEMA_ONE, .value = SCHEMA_SIZE, .min = 512, .max = 67108864, .help = "of a write"},
+    {.name = "even", .shape = SCHEMA_ONE, .value = SCHEMA_BOOL, .help = "constant times between operations, else exponential ones; false"},
+    END};
+
+static const struct schema_key vm_group_keys[] = {
+    {.name = "host", .shape = SCHEMA_LIST, .value = SCHEMA_NAME, .help = "hosts that they run on; all that mount the datastores"},
+    {.name = "hosts", .shape = SCHEMA_LIST, .value = SCHEMA_NAME, .help = "the same"},
+    {.name = "datastores", .shape = SCHEMA_LIST, .value = SCHEMA_NAME, .help = "all; the machines of a host are dealt to them in turn"},
+    {.name = "count", .shape = SCHEMA_ONE, .value = SCHEMA_INTEGER, .min = 1, .max = 100000, .help = "machines per host; 1"},
+    {.name = "total", .shape = SCHEMA_ONE, .value = SCHEMA_INTEGER, .min = 1, .max = 1000000, .help = "machines on all hosts together, dealt in turn, instead of `count`"},
+    {.name = "start", .shape = SCHEMA_MAP, .keys = vm_start_keys, .help = "when they start; all at 0"},
+    {.name = "for", .shape = SCHEMA_ONE, .value = SCHEMA_TIME, .min = 0.000001, .max = 864000, .help = "how long the group works; until all machines are through"},
+    {.name = "phases", .shape = SCHEMA_ITEMS, .keys = vm_phase_keys, .flags = SCHEMA_REQUIRED, .help = "what each machine does, in order"},
+    END};
+
 static const struct schema_key event_keys[] = {
     {.name = "at", .shape = SCHEMA_ONE, .value = SCHEMA_TIME, .min = 0, .max = 864000, .flags = SCHEMA_REQUIRED, .help = "time from the start"},
     {.name = "link", .shape = SCHEMA_LIST, .help = "cable, by one of its ports"},
@@ -369,7 +403,7 @@ const struct schema_key schema_topology[] = {
     {.name = "expect", .shape = SCHEMA_ITEMS, .keys = expect_keys, .flags = SCHEMA_NOT_IN_CASE, .help = "numbers that `emu run --check` compares"},
     {.name = "inputs", .shape = SCHEMA_NAMED, .names = SCHEMA_NAME, .keys = input_keys, .flags = SCHEMA_NOT_IN_CASE, .help = "numbers of this file that no document states, for `emu reproduce`"},
     {.name = "detail", .shape = SCHEMA_ONE, .value = SCHEMA_CHOICE, .words = details, .help = "what moves in a run where the command does not say: fluid, train or frame; train"},
-    {.name = "vm-groups", .shape = SCHEMA_NAMED, .names = SCHEMA_NAME, .flags = SCHEMA_REFUSED, .help = "groups of virtual machines are not modelled yet; workloads name datastores and hosts"},
+    {.name = "vm-groups", .shape = SCHEMA_NAMED, .names = SCHEMA_NAME, .keys = vm_group_keys, .help = "virtual machines: how many on which hosts, how they start, what they do phase by phase"},
     END};
 
 const struct schema_key schema_root = {.name = "the file", .shape = SCHEMA_MAP, .keys = schema_topology};

@@ -91,7 +91,7 @@ struct topo_node {
         TOPO_INDIRECT_IMPOSSIBLE,
         TOPO_INDIRECT_HOP,
         TOPO_INDIRECT_FREE
-    } indirect; /* serving over a foreign controller */
+    } indirect;                          /* serving over a foreign controller */
     const struct storage_model *storage; /* long form, or NULL */
 };
 
@@ -269,7 +269,37 @@ struct topo_workload {
     uint64_t bytes;            /* per mount, 0: by duration */
     bool stable_given, stable; /* file-sync writes, else unstable + COMMIT; not given: see topo_stable() */
     bool synthetic;            /* made by default because the file has none */
+    int vm_group;              /* it stands for these machines: block, outstanding and pattern say nothing; -1: none */
     struct diag_mark mark;
+};
+
+/* A phase in the life of a virtual machine: vm.h says what comes of it. */
+struct topo_vm_phase {
+    const char *name;
+    double share;         /* of the machines that go through it */
+    double iops;          /* > 0: open; per machine */
+    uint64_t operations;  /* ends when so many have ended; 0: by length */
+    ps_t length;          /* 0: by operations, or endless */
+    ps_t think;           /* closed: after each burst */
+    uint32_t burst;       /* closed: operations between two pauses */
+    uint32_t outstanding; /* at a time; closed: at least 1; open: 0 = no limit; 0 and no iops: idle */
+    double read_share;
+    uint32_t read_block, write_block; /* bytes */
+    bool even;                        /* times between operations are constant, else exponential */
+};
+
+/* Virtual machines of one kind: their operations go to their mounts as a workload of the same name. */
+struct topo_vm_group {
+    const char *name;
+    int workload;      /* that stands for it: its mounts are those of all machines */
+    const int *mounts; /* per machine: the place of its mount among the workload's; machines in turn over hosts */
+    uint32_t n_vms;
+    ps_t start, length; /* length 0: until all machines are through */
+    double rate;        /* starts a second; 0: all at once */
+    uint32_t at_most;   /* machines that have started and are not through with phase `until` at a time; 0: no limit */
+    unsigned until;     /* phase */
+    const struct topo_vm_phase *phases;
+    size_t n_phases;
 };
 
 enum topo_event_what {
@@ -358,6 +388,7 @@ struct topo {
     struct topo_background *background; size_t n_background;
     struct topo_allow *allows;         size_t n_allows;
     struct topo_expect *expects;       size_t n_expects; /* of the whole file: they may compare cases */
+    struct topo_vm_group *vm_groups;   size_t n_vm_groups;
     struct topo_input *inputs;         size_t n_inputs;
     // clang-format on
     struct topo_stack *stacks;        /* one per box */

@@ -53,8 +53,9 @@ long long build_integer(const struct doc_node *map, const char *key, long long m
 bps_t build_rate(const struct doc_node *map, const char *key, bps_t missing);
 uint64_t build_size(const struct doc_node *map, const char *key, uint64_t missing);
 ps_t build_time(const struct doc_node *map, const char *key, ps_t missing);
-double build_real(const struct doc_node *map, const char *key, double missing); /* a count, percentage, bytes/s, or time (as seconds) */
-struct diag_mark build_mark(const struct doc_node *map, const char *key);       /* of the value, else of the key */
+double build_real(const struct doc_node *map, const char *key,
+                  double missing); /* a count, percentage, bytes/s, or time (as seconds) */
+struct diag_mark build_mark(const struct doc_node *map, const char *key); /* of the value, else of the key */
 /* A policy: name, {policy: NAME, SETTING: VALUE} or {unknown: [fields]}. False after an error. */
 bool build_hash(struct build *b, const struct doc_node *node, const char *prefix, struct hash_selector *out);
 /* The vendor that policy names are looked up with: the first word of the model. */
@@ -77,6 +78,12 @@ void build_interfaces(struct build *b);      /* topology_build_ifaces.c: hosts a
 void build_nas(struct build *b);             /* topology_build_nas.c: VIPs, exports, their interfaces */
 void build_datastores(struct build *b);      /* topology_build_mounts.c */
 void build_runs(struct build *b);            /* topology_build_runs.c: workloads, events, expectations */
+
+void build_vm_groups(struct build *b, const struct doc_node *groups); /* topology_build_vms.c; part of build_runs() */
+
+/* topology_build_runs.c: the mounts that `host`, `hosts` and `datastores` of a workload or group name, in order of datastores,
+ * then hosts. */
+void build_workload_mounts(struct build *b, struct topo_workload *w, const struct doc_node *doc);
 
 /* topology_build_ports.c: the device beneath a Linux interface. False after an error, which is reported once. */
 struct build_lower {

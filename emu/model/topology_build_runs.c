@@ -50,7 +50,7 @@ static int find_mount(const struct topo *t, const struct topo_datastore *ds, int
     return low < ds->first_mount + ds->n_mounts && t->mounts[low].host == host ? low : -1;
 }
 
-static void some_mounts(struct build *b, struct topo_workload *w, const struct doc_node *doc)
+void build_workload_mounts(struct build *b, struct topo_workload *w, const struct doc_node *doc)
 {
     const struct topo *t = b->t;
     const struct doc_node *hosts = doc_get(doc, "host") ? doc_get(doc, "host") : doc_get(doc, "hosts");
@@ -99,6 +99,7 @@ static void add_workload(struct build *b, const struct doc_pair *pair)
         .iops = build_real(doc, "iops", 0),
         .start = build_time(doc, "start", 0),
         .bytes = build_size(doc, "bytes", 0),
+        .vm_group = -1,
         .mark = pair->mark,
     };
     if (doc_get(doc, "bytes") && doc_get(doc, "for"))
@@ -107,7 +108,7 @@ static void add_workload(struct build *b, const struct doc_pair *pair)
         w->duration = build_time(doc, "for", DURATION_DEFAULT);
     if (doc_get(doc, "read-share") && w->op != TOPO_MIXED)
         schema_error(b->report, build_mark(doc, "read-share"), "op: mixed", "`read-share` belongs to `op: mixed`");
-    some_mounts(b, w, doc);
+    build_workload_mounts(b, w, doc);
     w->stable_given = doc_get(doc, "stable") != NULL;
     w->stable = build_bool(doc, "stable", false);
 }
@@ -126,7 +127,8 @@ static void default_workloads(struct build *b)
                                     .outstanding = OUTSTANDING_DEFAULT,
                                     .start = i * DURATION_DEFAULT,
                                     .duration = DURATION_DEFAULT,
-                                    .synthetic = true};
+                                    .synthetic = true,
+                                    .vm_group = -1};
         all_mounts(b, w);
     }
 }
@@ -380,13 +382,15 @@ void build_runs(struct build *b)
     struct topo *t = b->t;
     const struct doc_node *workloads = doc_get(b->root, "workloads"), *events = doc_get(b->root, "events"),
                           *background = doc_get(b->root, "background"), *expect = doc_get(b->root, "expect"),
-                          *inputs = doc_get(b->root, "inputs"), *allow = doc_get(b->root, "allow"),
-                          *case_allow = doc_get(b->case_, "allow");
+                          *inputs = doc_get(b->root, "inputs"), *groups = doc_get(b->root, "vm-groups"),
+                          *allow = doc_get(b->root, "allow"), *case_allow = doc_get(b->case_, "allow");
     size_t events_capacity = 0, background_capacity = 0;
-    if (workloads && workloads->count) {
-        t->workloads = arena_alloc(b->arena, workloads->count * sizeof(*t->workloads));
-        for (size_t i = 0; i < workloads->count; i++)
+    size_t n_workloads = workloads ? workloads->count : 0, n_groups = groups ? groups->count : 0;
+    if (n_workloads || n_groups) {
+        t->workloads = arena_alloc(b->arena, (n_workloads + n_groups) * sizeof(*t->workloads));
+        for (size_t i = 0; i < n_workloads; i++)
             add_workload(b, &workloads->pairs[i]);
+        build_vm_groups(b, groups);
     } else {
         default_workloads(b);
     }

@@ -158,6 +158,56 @@ static void put_notes(struct report_sink *s, const char *notes)
     s->end(s);
 }
 
+static void put_vm_phase(struct report_sink *s, const struct result_vm_phase *p)
+{
+    uint64_t n = p->operations[0] + p->operations[1];
+    s->begin(s, NULL, false, true);
+    s->name(s, "name", p->name);
+    s->count(s, "machines", p->machines);
+    s->real(s, "first", p->first >= 0 ? seconds(p->first) : nan(""));
+    s->real(s, "last", p->machines ? seconds(p->last) : nan(""));
+    s->real(s, "mean_time", p->machines ? p->time / (double)p->machines : nan(""));
+    s->real(s, "longest_time", p->machines ? seconds(p->longest) : nan(""));
+    s->count(s, "reads", p->operations[0]);
+    s->count(s, "writes", p->operations[1]);
+    s->count(s, "read_bytes", p->bytes[0]);
+    s->count(s, "write_bytes", p->bytes[1]);
+    s->real(s, "mean_latency", n ? p->latency_sum / (double)n : nan(""));
+    s->begin(s, "read", false, true);
+    put_latency(s, &p->latency[0]);
+    s->end(s);
+    s->begin(s, "write", false, true);
+    put_latency(s, &p->latency[1]);
+    s->end(s);
+    s->end(s);
+}
+
+static void put_vm_groups(struct report_sink *s, const struct result *r)
+{
+    if (!r->n_vm_groups)
+        return;
+    s->begin(s, "vm_groups", true, false);
+    for (size_t i = 0; i < r->n_vm_groups; i++) {
+        const struct result_vm_group *g = &r->vm_groups[i];
+        s->begin(s, NULL, false, false);
+        s->name(s, "name", g->name);
+        s->count(s, "machines", g->machines);
+        s->count(s, "through", g->through);
+        s->real(s, "mean_job_time", g->through ? g->job_time / g->through : nan(""));
+        s->real(s, "peak_operation_rate", result_vm_peak(r, (int)i));
+        s->begin(s, "phases", true, false);
+        for (size_t p = 0; p < g->n_phases; p++)
+            put_vm_phase(s, &g->phases[p]);
+        s->end(s);
+        s->begin(s, "operations_over_time", true, true);
+        for (size_t b = 0; b < g->n_bins; b++)
+            s->count(s, NULL, g->bins[b]);
+        s->end(s);
+        s->end(s);
+    }
+    s->end(s);
+}
+
 static void put_case(struct report_sink *s, const struct result *r)
 {
     s->begin(s, NULL, false, false);
@@ -187,6 +237,7 @@ static void put_case(struct report_sink *s, const struct result *r)
     put_entities(s, "vips", r->vips, r->n_vips, false);
     put_entities(s, "controllers", r->controllers, r->n_controllers, false);
     put_jobs(s, r);
+    put_vm_groups(s, r);
     s->begin(s, "links", true, false);
     for (size_t i = 0; i < r->n_links; i++)
         put_link(s, r, &r->links[i]);

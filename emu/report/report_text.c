@@ -12,6 +12,7 @@
 #include "emu/report/expect_text.h"
 #include "emu/report/links_text.h"
 #include "emu/report/table.h"
+#include "emu/report/vms_text.h"
 
 #define BAR 32
 
@@ -165,6 +166,8 @@ static int print_case(const struct result *r, FILE *out)
     fputc('\n', out);
     print_notes(r, out);
     int rc = print_throughput(r, out);
+    if (!rc)
+        rc = vms_text_print(r, out);
     if (!rc) {
         fputc('\n', out);
         rc = links_text(r, out);

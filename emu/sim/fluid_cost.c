@@ -7,28 +7,9 @@
 
 #include "emu/model/nfs.h"
 #include "emu/model/predict.h"
+#include "emu/sim/framing.h"
 #include "emu/sim/jitter.h"
 #include "emu/sim/tcp.h"
-
-enum { FRAME_HEADERS = 14 + 40, TIMESTAMPS = 12, FRAME_MIN = 60, WIRE_OVERHEAD = 24 };
-
-/* How a message of the stream is cut into frames. */
-struct framing {
-    double frames, first, last; /* count; bytes on an untagged wire */
-};
-
-static double frame_bytes(double payload, bool timestamps)
-{
-    double b = FRAME_HEADERS + (timestamps ? TIMESTAMPS : 0) + payload;
-    return (b < FRAME_MIN ? FRAME_MIN : b) + WIRE_OVERHEAD;
-}
-
-static struct framing cut(uint64_t bytes, uint32_t mss, bool timestamps)
-{
-    uint64_t n = (bytes + mss - 1) / mss;
-    return (struct framing){(double)n, frame_bytes(n > 1 ? mss : (double)bytes, timestamps),
-                            frame_bytes((double)(bytes - (n - 1) * mss), timestamps)};
-}
 
 /* One connection as the arithmetic needs it. */
 struct line {
@@ -116,7 +97,7 @@ static void add_message(struct sum *s, const struct path_state *state, const str
                         uint64_t bytes, bool bulk, double scale)
 {
     s->line = l;
-    s->framing = cut(bytes, l->mss, l->timestamps);
+    s->framing = framing_cut(bytes, l->mss, l->timestamps);
     s->scale = scale;
     s->bulk = bulk ? (double)bytes : 0;
     path_shares(l->t, state, l->flow, direction == 0 ? FLOW_WRITE : FLOW_READ, add_use, s);
@@ -146,10 +127,11 @@ static double idle_latency(const struct line *l, struct calls c, bool write, siz
     /* Writes arrive one behind the other and the last reply counts; reads are asked for at once and come back so. */
     there = write ? (uint64_t)((double)there * in_turn) : there;
     back = write ? back : (uint64_t)((double)back * in_turn);
-    double s = travel(l, 0, cut(there, l->mss, l->timestamps)) + travel(l, 1, cut(back, l->mss, l->timestamps));
+    double s = travel(l, 0, framing_cut(there, l->mss, l->timestamps)) +
+               travel(l, 1, framing_cut(back, l->mss, l->timestamps));
     if (c.commit)
-        s += travel(l, 0, cut(nfs_call_bytes(NFS_COMMIT, 0), l->mss, l->timestamps)) +
-             travel(l, 1, cut(nfs_reply_bytes(NFS_COMMIT, 0), l->mss, l->timestamps));
+        s += travel(l, 0, framing_cut(nfs_call_bytes(NFS_COMMIT, 0), l->mss, l->timestamps)) +
+             travel(l, 1, framing_cut(nfs_reply_bytes(NFS_COMMIT, 0), l->mss, l->timestamps));
     return s;
 }
 
@@ -172,8 +154,8 @@ static double window_rate(const struct line *l, bool write)
     const struct topo_stack *from = &t->stacks[write ? client : server], *to = &t->stacks[write ? server : client];
     double window = (double)(from->send_buffer < to->receive_buffer ? from->send_buffer : to->receive_buffer);
     int there = write ? 0 : 1;
-    double s = travel(l, there, cut(2 * (uint64_t)l->mss, l->mss, l->timestamps)) +
-               travel(l, !there, cut(1, l->mss, l->timestamps));
+    double s = travel(l, there, framing_cut(2 * (uint64_t)l->mss, l->mss, l->timestamps)) +
+               travel(l, !there, framing_cut(1, l->mss, l->timestamps));
     return window / s;
 }
 

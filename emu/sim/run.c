@@ -9,6 +9,7 @@
 #include "emu/fabric/fabric.h"
 #include "emu/model/path.h"
 #include "emu/model/topology_file.h"
+#include "emu/sim/calls.h"
 #include "emu/sim/fluid.h"
 #include "emu/model/schedule.h"
 #include "emu/sim/sim.h"
@@ -16,14 +17,14 @@
 enum { STEPS = 1000 }; /* looks at the interrupt flag per run */
 #define STALLED (600 * PS_PER_S)
 
-static const char *const detail_names[] = {"fluid", "train", "frame"};
-_Static_assert(sizeof(detail_names) / sizeof(detail_names[0]) == SIM_FRAME + 1, "a name per detail");
+static const char *const detail_names[] = {"fluid", "train", "frame", "call"};
+_Static_assert(sizeof(detail_names) / sizeof(detail_names[0]) == SIM_CALL + 1, "a name per detail");
 
 const char *sim_detail_name(enum sim_detail detail) { return detail_names[detail]; }
 
 bool sim_detail_find(const char *name, enum sim_detail *detail)
 {
-    for (int i = 0; i <= SIM_FRAME; i++)
+    for (int i = 0; i <= SIM_CALL; i++)
         if (strcmp(name, detail_names[i]) == 0) {
             *detail = (enum sim_detail)i;
             return true;
@@ -33,7 +34,7 @@ bool sim_detail_find(const char *name, enum sim_detail *detail)
 
 enum sim_detail sim_detail_of(const struct topo *t)
 {
-    enum sim_detail detail = SIM_TRAIN;
+    enum sim_detail detail = t->n_vm_groups ? SIM_CALL : SIM_TRAIN;
     if (t->detail)
         sim_detail_find(t->detail, &detail);
     return detail;
@@ -355,6 +356,18 @@ static bool host_exists(const struct topo *t, const char *host)
     return false;
 }
 
+/* Each detail knows some things only. */
+static bool suits(const struct topo *t, enum sim_detail detail, char *problem, size_t size)
+{
+    if (t->n_vm_groups && detail != SIM_CALL)
+        snprintf(problem, size, "virtual machines (`vm-groups`) run with --detail call only");
+    else if (t->n_events && detail == SIM_CALL)
+        snprintf(problem, size, "--detail call knows no `events`: take train");
+    else
+        return true;
+    return false;
+}
+
 struct result *sim_run(struct topo *t, const struct sim_options *o, char *problem, size_t size)
 {
     if (o->host && !host_exists(t, o->host)) {
@@ -368,5 +381,11 @@ struct result *sim_run(struct topo *t, const struct sim_options *o, char *proble
             topo_free(t);
             return NULL;
         }
-    return o->detail == SIM_FLUID ? fluid_run(t, o, problem, size) : run_trains(t, o, problem, size);
+    if (!suits(t, o->detail, problem, size)) {
+        topo_free(t);
+        return NULL;
+    }
+    return o->detail == SIM_FLUID  ? fluid_run(t, o, problem, size)
+           : o->detail == SIM_CALL ? calls_run(t, o, problem, size)
+                                   : run_trains(t, o, problem, size);
 }

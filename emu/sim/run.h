@@ -17,10 +17,11 @@ struct result;
 struct topo;
 struct train;
 
-enum sim_detail { SIM_FLUID, SIM_TRAIN, SIM_FRAME };
-const char *sim_detail_name(enum sim_detail detail); /* "fluid", "train", "frame" */
+enum sim_detail { SIM_FLUID, SIM_TRAIN, SIM_FRAME, SIM_CALL };
+const char *sim_detail_name(enum sim_detail detail); /* "fluid", "train", "frame", "call" */
 bool sim_detail_find(const char *name, enum sim_detail *detail);
-/* What a topology wants moved where nobody says otherwise: its `detail:`, else trains. */
+/* What a topology wants moved where nobody says otherwise: its `detail:`, else calls where it has virtual machines, trains
+ * where it has none. */
 enum sim_detail sim_detail_of(const struct topo *t);
 
 struct sim_options {

@@ -1,0 +1,1 @@
+emu check tests/golden/check/vm-groups.yaml

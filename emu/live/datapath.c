@@ -263,6 +263,7 @@ void datapath_free(struct datapath *d)
 int datapath_port(struct datapath *d, int iface, int fd) { return port_open(&d->ports[iface], fd); }
 
 struct fabric *datapath_fabric(struct datapath *d) { return d->fabric; }
+struct train_pool *datapath_trains(struct datapath *d) { return d->trains; }
 struct eventq *datapath_queue(struct datapath *d) { return d->queue; }
 
 void datapath_counters(const struct datapath *d, struct datapath_counters *out) { *out = d->counters; }

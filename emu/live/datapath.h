@@ -37,6 +37,7 @@ ps_t datapath_now(struct datapath *d);
 ps_t datapath_clock(const struct datapath *d); /* the time alone; nothing happens */
 struct fabric *datapath_fabric(struct datapath *d);
 struct eventq *datapath_queue(struct datapath *d);
+struct train_pool *datapath_trains(struct datapath *d);
 
 /* Whoever wants to see what is on the wires (struct fabric_config, `tap`): several may watch at a time. */
 struct datapath_watch {

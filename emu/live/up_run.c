@@ -113,6 +113,15 @@ static void put_lateness(struct up_lab *u, struct json_out *j)
     json_out_count(j, "write_errors", c.write_errors);
 }
 
+static void put_status(void *context, struct json_out *j)
+{
+    struct up_lab *u = context;
+
+    json_out_object(j, "lateness", JSON_ON_ONE_LINE);
+    put_lateness(u, j);
+    json_out_end(j);
+}
+
 static bool answer(void *context, struct control_call *call)
 {
     struct up_lab *u = context;
@@ -200,10 +209,13 @@ static int start_control(struct up_lab *u, char *problem, size_t size)
         .name = u->lab->name,
         .topo = u->topo,
         .fabric = datapath_fabric(u->datapath),
+        .pool = datapath_trains(u->datapath),
         .loop = u->loop,
         .scale = u->options->scale,
         .now = now_for_commands,
         .apply = apply_for_commands,
+        .frame = datapath_frame,
+        .status = put_status,
         .context = u,
     };
     char *path = lab_path(u->lab, "control");
@@ -259,8 +271,8 @@ static void stop(struct up_lab *u)
 {
     if (u->watch.train)
         datapath_unwatch(u->datapath, &u->watch);
+    commands_free(u->commands); /* ends the captures, while their connections are there */
     control_server_free(u->control);
-    commands_free(u->commands);
     nas_stop(u->nas);
     lab_end_processes(u->lab);
     datapath_free(u->datapath);

@@ -43,8 +43,8 @@ static void read_status(struct watch *w)
     w->file = text(w->about, "file");
     w->title = text(w->about, "title");
     w->scale = real(w->about, "scale", 1);
-    w->late_median = real(late, "median", -1);
-    w->late_p99 = real(late, "p99", -1);
+    w->late_median = real(late, "late_p50", -1);
+    w->late_p99 = real(late, "late_p99", -1);
     w->behind = real(late, "behind", -1);
 }
 

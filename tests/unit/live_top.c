@@ -42,7 +42,7 @@ static struct json_in *status(void)
 {
     return json(
         "{\"ok\": true, \"name\": \"lab1\", \"file\": \"a.yaml\", \"title\": \"Vier Stränge\", \"time\": 1, \"scale\": "
-        "0.5, \"lateness\": {\"median\": 4.2e-5, \"p99\": 0.0015, \"behind\": 0.02}}");
+        "0.5, \"lateness\": {\"late_p50\": 4.2e-5, \"late_p99\": 0.0015, \"behind\": 0.02}}");
 }
 
 static struct watch *new_watch(void)

@@ -21,11 +21,12 @@
 
 /* An event nearer than this is waited for awake. */
 #define SPIN (20 * PS_PER_US)
-/* What a device that can't be held back may have waiting before its cable. */
-enum { SENDER_BUFFER = 512 << 10 };
+/* What a device that can't be held back may have waiting before its cable: more than one connection of an ESXi host sends
+ * ahead, so that it is the window that holds it back, as a NIC would. */
+enum { SENDER_BUFFER = 768 << 10 };
 #define SENDER_TIME PS_PER_MS
 
-ps_t datapath_clock(const struct datapath *d) { return (clock_ns() - d->start_ns) * PS_PER_NS; }
+ps_t datapath_clock(const struct datapath *d) { return d->start_ns ? (clock_ns() - d->start_ns) * PS_PER_NS : 0; }
 
 ps_t datapath_now(struct datapath *d)
 {
@@ -187,7 +188,6 @@ struct datapath *datapath_new(const struct datapath_config *c)
     d->loop = c->loop;
     d->armed = PS_NEVER;
     d->timer.fd = -1;
-    d->start_ns = clock_ns();
     ev_prepare_init(&d->prepare, prepare);
     ev_idle_init(&d->busy, look_again);
     if (!build(d, c)) {
@@ -259,6 +259,8 @@ void datapath_free(struct datapath *d)
     eventq_free(d->queue);
     free(d);
 }
+
+void datapath_start(struct datapath *d) { d->start_ns = clock_ns(); }
 
 int datapath_port(struct datapath *d, int iface, int fd) { return port_open(&d->ports[iface], fd); }
 

@@ -25,8 +25,10 @@ struct datapath_config {
     struct ev_loop *loop;
     uint64_t seed;
 };
-/* NULL on lack of memory or descriptors. Time 0 is now; nothing runs before the loop does. */
+/* NULL on lack of memory or descriptors. */
 struct datapath *datapath_new(const struct datapath_config *c);
+/* Time 0 is now, and the lateness counts from here. Before, no time passes. */
+void datapath_start(struct datapath *d);
 void datapath_free(struct datapath *d); /* closes the TAPs, side by side; accepts NULL */
 
 /* Frames of the interface come from and go to this TAP device, opened by tap_open(). Takes the descriptor over. */

@@ -27,6 +27,7 @@ static const char *const detections[] = {"link-status", "beacon", NULL};
 static const char *const up_down[] = {"up", "down", NULL};
 static const char *const receive_rules[] = {"vip", NULL};
 static const char *const indirect_rules[] = {"impossible", "hop", "free", NULL};
+static const char *const protocols[] = {"nfs", "iscsi", NULL};
 static const char *const nfs_versions[] = {"3", "4.1", "4.2", NULL};
 static const char *const identities[] = {"cluster", "per-host", NULL};
 static const char *const operations[] = {"read", "write", "mixed", NULL};
@@ -280,9 +281,10 @@ static const struct schema_key datastore_keys[] = {
     {.name = "mounted", .shape = SCHEMA_ONE | SCHEMA_NAMED, .names = SCHEMA_NAME, .help = "server string exactly as mounted today, with :/path where that differs; or {default: S, HOST: S}"},
     {.name = "hosts", .shape = SCHEMA_LIST, .value = SCHEMA_NAME, .help = "hosts that mount it; all of kind esxi and linux"},
     {.name = "server", .shape = SCHEMA_ONE, .help = "a DNS name of its own"},
-    {.name = "servers", .shape = SCHEMA_LIST, .help = "NFS 4.1: addresses of one mount (session trunking)"},
+    {.name = "servers", .shape = SCHEMA_LIST, .help = "NFS 4.1: addresses of one mount (session trunking); iSCSI: portals, used in turn"},
     {.name = "pin", .shape = SCHEMA_ONE, .help = "VIP that a plan must keep"},
     {.name = "vip", .shape = SCHEMA_ONE, .help = "VIP that a new site wants"},
+    {.name = "protocol", .shape = SCHEMA_ONE, .value = SCHEMA_CHOICE, .words = protocols, .help = "nfs; iscsi: a volume, for runs in whole calls"},
     {.name = "nfs", .shape = SCHEMA_ONE, .value = SCHEMA_CHOICE, .words = nfs_versions, .help = "3"},
     {.name = "nconnect", .shape = SCHEMA_ONE | SCHEMA_NAMED, .names = SCHEMA_NAME, .value = SCHEMA_INTEGER, .min = 1, .max = 16, .help = "TCP connections; 1; or {default: N, HOST: N}"},
     {.name = "identity", .shape = SCHEMA_ONE, .value = SCHEMA_CHOICE, .words = identities, .help = "cluster: one server string on all hosts; per-host: each its own"},

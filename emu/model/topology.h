@@ -218,6 +218,7 @@ struct topo_datastore {
     const char *name;
     int export_;
     enum topo_nfs nfs;
+    bool iscsi;                       /* `protocol: iscsi`: a volume of an array; `nfs` is then of no meaning */
     const char *server;               /* `server:` a name of its own, or NULL */
     unsigned nconnect;                /* 1; of hosts that say nothing else */
     bool per_host;                    /* identity: per-host */

@@ -156,14 +156,14 @@ static struct server default_server(struct build *b, const struct topo_datastore
     return s;
 }
 
-/* NFS 4.1 with several addresses: all of them must be VIPs of the export's NAS. */
+/* NFS 4.1 or iSCSI with several addresses: all of them must be VIPs of the export's NAS. */
 static void take_servers(struct build *b, const struct topo_datastore *ds, const struct doc_node *doc, const int **vips,
                          size_t *n)
 {
     const struct doc_node *servers = doc_get(doc, "servers");
     if (!servers)
         return;
-    if (ds->nfs == TOPO_NFS3)
+    if (ds->nfs == TOPO_NFS3 && !ds->iscsi)
         schema_error(b->report, build_mark(doc, "servers"), "nfs: 4.1",
                      "`servers:` is for NFS 4.1; NFS 3 mounts one address");
     int *all = arena_alloc(b->arena, (servers->count + 1) * sizeof(*all));
@@ -305,6 +305,19 @@ static bool find_export(struct build *b, struct topo_datastore *ds, const struct
     return ds->export_ >= 0;
 }
 
+static void take_protocol(struct build *b, struct topo_datastore *ds, const struct doc_node *doc)
+{
+    static const char *const of_nfs[] = {"nfs", "nconnect"};
+    const char *protocol = build_word(doc, "protocol");
+    ds->iscsi = protocol && strcmp(protocol, "iscsi") == 0;
+    for (size_t i = 0; i < sizeof(of_nfs) / sizeof(of_nfs[0]) && ds->iscsi; i++)
+        if (doc_get(doc, of_nfs[i]))
+            schema_error(b->report, build_mark(doc, of_nfs[i]), NULL, "`%s` is of NFS, and this is a volume over iSCSI",
+                         of_nfs[i]);
+    if (ds->iscsi && doc_get(doc, "servers"))
+        ds->nfs = TOPO_NFS41; /* several addresses, one connection each */
+}
+
 static void add_datastore(struct mounting *m, const struct doc_pair *pair)
 {
     struct build *b = m->b;
@@ -329,6 +342,7 @@ static void add_datastore(struct mounting *m, const struct doc_pair *pair)
                                   .mark = pair->mark};
     name_table_add(&b->datastores, ds->name, (int)t->n_datastores);
     take_weight(ds, doc);
+    take_protocol(b, ds, doc);
     if (holds && holds->count) {
         const char **all = arena_alloc(b->arena, holds->count * sizeof(*all));
         for (size_t i = 0; i < holds->count; i++)

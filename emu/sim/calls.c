@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "emu/fabric/eventq.h"
+#include "emu/model/iscsi.h"
 #include "emu/model/nfs.h"
 #include "emu/model/random.h"
 #include "emu/model/result.h"
@@ -31,6 +32,7 @@ struct calls;
 struct calls_conn {
     struct calls_line line;
     int vip, box;
+    bool iscsi;
 };
 
 struct calls_mount {
@@ -187,9 +189,10 @@ static void operation_ended(struct calls *c, struct calls_operation *o, const st
 
 static void send_call(struct calls *c, struct call *k, ps_t now)
 {
+    bool write = k->kind == NFS_WRITE;
+    uint64_t bytes = k->conn->iscsi ? iscsi_there(write, k->bytes) : nfs_call_bytes(k->kind, k->bytes);
     k->answered = false;
-    eventq_set(c->queue, &k->event,
-               calls_send(c->links, &k->conn->line, 0, nfs_call_bytes(k->kind, k->bytes), k->kind == NFS_WRITE, now));
+    eventq_set(c->queue, &k->event, calls_send(c->links, &k->conn->line, 0, bytes, write, now));
 }
 
 static void reply_is_in(struct calls *c, struct call *k, ps_t now)
@@ -212,9 +215,10 @@ static void reply_is_in(struct calls *c, struct call *k, ps_t now)
 
 static void send_reply(struct calls *c, struct call *k, ps_t now)
 {
+    bool read = k->kind == NFS_READ;
+    uint64_t bytes = k->conn->iscsi ? iscsi_back(!read, k->bytes) : nfs_reply_bytes(k->kind, k->bytes);
     k->answered = true;
-    eventq_set(c->queue, &k->event,
-               calls_send(c->links, &k->conn->line, 1, nfs_reply_bytes(k->kind, k->bytes), k->kind == NFS_READ, now));
+    eventq_set(c->queue, &k->event, calls_send(c->links, &k->conn->line, 1, bytes, read, now));
 }
 
 static ps_t later(ps_t a, ps_t b) { return a > b ? a : b; }
@@ -250,7 +254,8 @@ static void start(struct calls_source *s, bool write, uint64_t bytes, bool stabl
     uint32_t mount = (uint32_t)c->result->jobs[s->job].mount;
     struct calls_mount *m = &c->mounts[mount];
     const struct topo_stack *stack = &c->topo->stacks[c->topo->mounts[mount].host];
-    uint64_t size = write ? stack->wsize : stack->rsize, left = bytes;
+    bool iscsi = c->conns[m->first_conn].iscsi;
+    uint64_t size = iscsi ? UINT32_MAX : write ? stack->wsize : stack->rsize, left = bytes;
     struct calls_operation *o = operation_new(c);
     *o = (struct calls_operation){.source = s,
                                   .issued = now,
@@ -258,7 +263,7 @@ static void start(struct calls_source *s, bool write, uint64_t bytes, bool stabl
                                   .left = (uint32_t)((bytes + size - 1) / size),
                                   .phase = phase,
                                   .write = write};
-    o->commit = write && o->left > 1 && !stable;
+    o->commit = write && o->left > 1 && !stable && !iscsi;
     for (uint32_t i = 0, n = o->left; i < n; i++) {
         struct call *k = call_new(c);
         uint64_t part = left < size ? left : size;
@@ -429,6 +434,7 @@ static bool conns_init(struct calls *c, char *problem, size_t size)
         c->n_conns++;
         conn->vip = flows[i].vip;
         conn->box = t->vips[flows[i].vip].home;
+        conn->iscsi = t->datastores[t->mounts[flows[i].mount].datastore].iscsi;
         ok = calls_line_init(&conn->line, t, &flows[i], flow_seed(c, &flows[i]), problem, size);
     }
     for (size_t i = 0; ok && i < t->n_mounts; i++) {

@@ -356,11 +356,21 @@ static bool host_exists(const struct topo *t, const char *host)
     return false;
 }
 
+static bool has_iscsi(const struct topo *t)
+{
+    for (size_t d = 0; d < t->n_datastores; d++)
+        if (t->datastores[d].iscsi)
+            return true;
+    return false;
+}
+
 /* Each detail knows some things only. */
 static bool suits(const struct topo *t, enum sim_detail detail, char *problem, size_t size)
 {
     if (t->n_vm_groups && detail != SIM_CALL)
         snprintf(problem, size, "virtual machines (`vm-groups`) run with --detail call only");
+    else if (detail != SIM_CALL && has_iscsi(t))
+        snprintf(problem, size, "volumes over iSCSI run with --detail call only");
     else if (t->n_events && detail == SIM_CALL)
         snprintf(problem, size, "--detail call knows no `events`: take train");
     else

@@ -289,10 +289,16 @@ struct plan_problem *plan_problem_new(const struct topo *t, const struct plan_op
     find_hosts(p);
     make_pairs(p);
     make_units(p);
+    for (size_t d = 0; d < t->n_datastores && !*problem; d++)
+        if (t->datastores[d].iscsi)
+            snprintf(problem, size, "%s is a volume over iSCSI: plans are for NFS datastores", t->datastores[d].name);
+    if (*problem)
+        goto failed;
     if (p->n_units == 0)
         snprintf(problem, size, "there are no datastores to plan for");
     else if (plan_limits_hold(p, problem, size) && plan_classes(p, problem, size))
         return p;
+failed:
     plan_problem_free(p);
     return NULL;
 }

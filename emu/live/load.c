@@ -273,13 +273,16 @@ static void pass_histogram(const struct load_events *e, size_t job, bool write, 
     }
 }
 
-static void pass_end(const struct load_events *e, size_t job, const struct json_in *j)
+static void pass_end(const struct load *l, const struct load_events *e, size_t job, const struct json_in *j)
 {
     const struct json_in *latency = json_in_member(j, "histogram");
     const struct load_end end = {.seconds = time_of(json_in_member(j, "seconds")),
                                  .errors = count_of(json_in_member(j, "errors")),
                                  .retransmitted = count_of(json_in_member(j, "retransmitted")),
                                  .problem = json_in_text(json_in_member(j, "problem"))};
+    const struct result *r = l->config.result;
+    e->progress(e->context, job, r->topo->workloads[r->jobs[job].workload].start + end.seconds,
+                count_of(json_in_member(j, "read")), count_of(json_in_member(j, "written")));
     pass_histogram(e, job, false, json_in_member(latency, "read"));
     pass_histogram(e, job, true, json_in_member(latency, "write"));
     e->ended(e->context, job, &end);
@@ -308,7 +311,7 @@ static int take_line(struct host *h, const char *line, size_t length, const stru
     for (size_t i = 0; e && !rc && i < json_in_size(jobs); i++) {
         const struct json_in *j = json_in_element(jobs, i);
         if (h->summed)
-            pass_end(e, h->jobs[i], j);
+            pass_end(h->load, e, h->jobs[i], j);
         else
             e->progress(e->context, h->jobs[i], at, count_of(json_in_member(j, "read")),
                         count_of(json_in_member(j, "written")));

@@ -1,0 +1,51 @@
+# What the tests of live NFS share. Sourced from the root of the repository.
+# shellcheck shell=bash
+
+tmp=$(mktemp -d)
+export EMU_RUNDIR=$tmp/labs
+trap 'emu down --all >/dev/null 2>&1 || true; rm -rf "$tmp"' EXIT
+
+fail() { echo "FAILED: $*" >&2; exit 1; }
+
+# PACKAGE PROGRAM... : all of this as root, else the test is skipped.
+need_root_and() {
+    local package=$1 program
+    shift
+    [ "$(id -u)" -eq 0 ] || { echo "skipped: needs root"; exit 77; }
+    [ -c /dev/net/tun ] || { echo "skipped: there is no /dev/net/tun"; exit 77; }
+    for program; do
+        command -v "$program" >/dev/null || { echo "skipped: $program is not installed (Debian: $package)"; exit 77; }
+    done
+}
+
+# EXPRESSION : of Python, about `cases`, the cases of live.json by name.
+ask_result() {
+    python3 - "$tmp/live.json" "$1" <<'PYTHON'
+import json, sys
+cases = {case["case"]: case for case in json.load(open(sys.argv[1]))["cases"]}
+print(eval(sys.argv[2]))
+PYTHON
+}
+
+# CASE read|write MB/s [PERCENT] : the rate within so many percent, 10 unless given.
+expect_rate() {
+    local rate
+    rate=$(ask_result "cases['$1']['$2']['rate'] / 1e6")
+    echo "$1: $2 $rate MB/s, expected $3"
+    awk -v r="$rate" -v e="$3" -v p="${4:-10}" 'BEGIN { exit !(r >= e * (1 - p / 100) && r <= e * (1 + p / 100)) }' ||
+        fail "$1: $2 $rate MB/s is not within ${4:-10} % of $3"
+}
+
+# CASE N : so many cables of hosts carried bulk data.
+expect_links() {
+    local used
+    used=$(ask_result "sum(1 for l in cases['$1']['links'] if l['name'].startswith('esx') and not l['idle'])")
+    echo "$1: $used uplinks carry data, expected $2"
+    [ "$used" = "$2" ] || fail "$1: $used uplinks carry data, expected $2"
+}
+
+# No namespace, process, or folder of a lab is there any more.
+nothing_left() {
+    ! compgen -G "$EMU_RUNDIR/*" >/dev/null || fail "left in $EMU_RUNDIR: $(ls "$EMU_RUNDIR")"
+    ! compgen -G "/run/netns/emu-live-*" >/dev/null || fail "namespaces left: $(ls /run/netns)"
+}

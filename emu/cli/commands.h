@@ -14,6 +14,7 @@ int cmd_down(int argc, char **argv);
 int cmd_exec(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_shell(int argc, char **argv);
+int cmd_live(int argc, char **argv);
 int cmd_up(int argc, char **argv);
 
 #endif

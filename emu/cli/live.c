@@ -85,9 +85,18 @@ static int check_options(const char *command, const struct live_command *o)
 static int check_cases(const struct live_cases *l)
 {
     char problem[256];
-    for (size_t i = 0; i < l->cases.n_cases; i++)
-        if (l->cases.wanted[i] && nas_refuses(l->cases.cases[i].topo, problem, sizeof problem))
+    for (size_t i = 0; i < l->cases.n_cases; i++) {
+        const struct topo *t = l->cases.cases[i].topo;
+        if (!l->cases.wanted[i])
+            continue;
+        for (size_t w = 0; w < t->n_workloads; w++)
+            if (t->workloads[w].vm_group >= 0)
+                return cli_error(CLI_USAGE, l->command,
+                                 "%s: machines of `vm-groups` can only be run in virtual time (emu run)",
+                                 t->workloads[w].name);
+        if (nas_refuses(t, problem, sizeof problem))
             return cli_error(CLI_FAILED, l->command, "%s", problem);
+    }
     return OPTION_GO_ON;
 }
 

@@ -9,6 +9,7 @@ static const struct cli_command commands[] = {
     {"reproduce", cmd_reproduce, "run the files of the documents and hold every result against theirs"},
     {"compare", cmd_compare, "lay two results side by side"},
 #if !BUILD_MINIMAL
+    {"live", cmd_live, "run a topology file with real frames and real NFS"},
     {"up", cmd_up, "make the network of a topology file live, with real frames"},
     {"exec", cmd_exec, "run a program in a host or controller of a live lab"},
     {"shell", cmd_shell, "a shell in a host or controller of a live lab"},

@@ -117,7 +117,18 @@ static void link_counters(struct commands *c, struct json_out *j, int d, ps_t no
 
 static bool counters(struct commands *c, struct control_call *call, ps_t now)
 {
+    uint64_t flooded = 0, flaps = 0;
+
+    for (size_t b = 0; b < c->lab.topo->n_boxes; b++) {
+        struct fabric_box_counters box;
+
+        fabric_box_counters(c->lab.fabric, (int)b, &box);
+        flooded += box.flooded_unicast;
+        flaps += box.mac_flaps;
+    }
     json_out_real(call->reply, "time", seconds(now));
+    json_out_count(call->reply, "flooded", flooded);
+    json_out_count(call->reply, "flaps", flaps);
     json_out_array(call->reply, "links", JSON_ON_ONE_LINE);
     for (int d = 0; d < 2 * (int)c->lab.topo->n_links; d++)
         link_counters(c, call->reply, d, now);

@@ -14,10 +14,10 @@ struct up_options {
     const char *case_name; /* or NULL */
     double scale;          /* rates times this, delays divided by it; > 0 */
     uint64_t seed;
-    bool frames;         /* --detail frame: no offloads */
-    bool no_nas;         /* no NFS servers */
-    bool no_events;      /* the file's events don't happen by themselves */
-    bool rootless;       /* in a user namespace of its own */
+    bool frames;    /* --detail frame: no offloads */
+    bool no_nas;    /* no NFS servers */
+    bool no_events; /* the file's events don't happen by themselves, unless "begin" is asked of the lab: from then on */
+    bool rootless;  /* in a user namespace of its own */
     const char *exports; /* folder with the exports; NULL: one of the lab's own */
 };
 

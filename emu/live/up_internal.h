@@ -25,6 +25,7 @@ struct up_lab {
     struct control_server *control;
     struct datapath_watch watch;
     struct up_event *events;
+    bool begun; /* the file's events happen */
     ev_signal terminate, interrupt;
     ev_timer second;
     ps_t behind_before; /* as of the last second */

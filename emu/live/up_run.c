@@ -63,16 +63,15 @@ static void event_of_file(struct event *e, ps_t now)
         say(w->lab, "an event at line %d of the file: %s", w->what->mark.line, strerror(-rc));
 }
 
-static bool schedule_events(struct up_lab *u)
+/* The file's events happen at their times, counted from now. */
+static void schedule_events(struct up_lab *u)
 {
     const struct topo *t = u->topo;
 
-    u->events = calloc(t->n_events + 1, sizeof *u->events);
-    for (size_t i = 0; u->events && i < t->n_events && !u->options->no_events; i++) {
+    for (size_t i = 0; i < t->n_events; i++) {
         u->events[i] = (struct up_event){.event.run = event_of_file, .lab = u, .what = &t->events[i]};
         eventq_set(datapath_queue(u->datapath), &u->events[i].event, t->events[i].at + datapath_clock(u->datapath));
     }
-    return u->events != NULL;
 }
 
 /* ---- what can be asked ---- */
@@ -133,6 +132,16 @@ static bool answer(void *context, struct control_call *call)
         put_lateness(u, call->reply);
         return true;
     }
+    if (strcmp(call->what, "begin") == 0) {
+        datapath_now(u->datapath);
+        if (u->begun) {
+            snprintf(call->problem, sizeof call->problem, "the file's events have begun already");
+            return false;
+        }
+        u->begun = true;
+        schedule_events(u);
+        return true;
+    }
     return commands_handle(u->commands, call);
 }
 
@@ -166,11 +175,29 @@ static void each_second(struct ev_loop *loop, ev_timer *w, int events)
     u->behind_before = l->behind;
 }
 
+/* A controller whose server has ended loses its VIPs to its partner, if the file names one. */
+static void take_over(struct up_lab *u, int box)
+{
+    const struct topo *t = u->topo;
+    int partner = t->boxes[box].takeover;
+
+    for (int v = 0; partner >= 0 && v < (int)t->n_vips; v++) {
+        const struct topo_event e = {.what = TOPO_EV_VIP_MOVE, .vip = v, .box = partner, .garp = true};
+
+        if (fabric_vip_box(datapath_fabric(u->datapath), v) != box)
+            continue;
+        int rc = apply(u, &e, datapath_now(u->datapath));
+        say(u, "%s goes to %s%s%s", t->vips[v].text, t->boxes[partner].name, rc < 0 ? ": " : "",
+            rc < 0 ? strerror(-rc) : "");
+    }
+}
+
 static void server_ended(void *context, int box, const char *problem)
 {
     struct up_lab *u = context;
 
-    say(u, "%s: %s", u->topo->boxes[box].name, problem);
+    say(u, "%s", problem);
+    take_over(u, box);
 }
 
 static int start_servers(struct up_lab *u, char *problem, size_t size)
@@ -264,8 +291,12 @@ static int start(struct up_lab *u, char *problem, size_t size)
         rc = start_control(u, problem, size);
     if (rc == 0)
         rc = start_servers(u, problem, size);
-    if (rc == 0 && !schedule_events(u))
+    u->events = calloc(u->topo->n_events + 1, sizeof *u->events);
+    if (rc == 0 && !u->events)
         rc = -ENOMEM;
+    u->begun = !u->options->no_events;
+    if (rc == 0 && u->begun)
+        schedule_events(u);
     return rc;
 }
 

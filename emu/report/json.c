@@ -158,6 +158,20 @@ const struct json_in *json_in_member(const struct json_in *object, const char *k
     return ours(json_object_get(theirs(object), key));
 }
 
+const char *json_in_unknown(const struct json_in *object, const char *const *known)
+{
+    json_t *o = (json_t *)(uintptr_t)object; /* jansson's iterators are not const; nothing is changed */
+    for (void *i = json_object_iter(o); i; i = json_object_iter_next(o, i)) {
+        const char *key = json_object_iter_key(i);
+        size_t k = 0;
+        while (known[k] && strcmp(known[k], key) != 0)
+            k++;
+        if (!known[k])
+            return key;
+    }
+    return NULL;
+}
+
 size_t json_in_size(const struct json_in *array) { return json_array_size(theirs(array)); }
 
 const struct json_in *json_in_element(const struct json_in *array, size_t i)

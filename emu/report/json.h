@@ -50,6 +50,8 @@ struct json_in *json_in_parse(const char *text, size_t length, char *problem, si
 void json_in_free(struct json_in *root); /* the root only */
 
 const struct json_in *json_in_member(const struct json_in *object, const char *key);
+/* The first member of an object that is not among `known` (ended by NULL): a misspelt one. NULL: all are known. */
+const char *json_in_unknown(const struct json_in *object, const char *const *known);
 size_t json_in_size(const struct json_in *array);
 const struct json_in *json_in_element(const struct json_in *array, size_t i);
 const char *json_in_text(const struct json_in *value);

@@ -1,6 +1,9 @@
 #include "emu/cli/cli.h"
 #include "emu/cli/commands.h"
 #include "nfsbal/cli/commands.h"
+#if !BUILD_MINIMAL
+#include "nfsbal/nfs/commands.h"
+#endif
 
 // clang-format off
 static const struct cli_command commands[] = {
@@ -9,6 +12,9 @@ static const struct cli_command commands[] = {
     {"check", cmd_check, "check a topology file, and the network that it describes"},
     {"diff", command_diff, "what to do, step by step, to get from today's mounts to a plan's"},
     {"hash", command_hash, "which link does this flow take: one pair, a matrix, a stream or a capture"},
+#if !BUILD_MINIMAL
+    {"load", command_load, "read and write files over NFS, as fast or as slowly as asked, without mounting"},
+#endif
     {"path", cmd_path, "explain which links every flow takes"},
     {"plan", command_plan, "find the VIP for each datastore that uses every link"},
     {"tell", command_tell, "write what the devices answered to `ask` into the file"},

@@ -53,6 +53,7 @@ struct conn {
     size_t last_outstanding;
     unsigned bad_ticks, probes;
     uint16_t source_port;
+    uint64_t retransmitted; /* in the end */
     char problem[200];
 };
 
@@ -77,20 +78,38 @@ static void say(struct conn *c, const char *format, ...)
     va_end(args);
 }
 
+static void shut(struct conn *c)
+{
+    struct nfs3 *n = c->nfs3;
+
+    c->retransmitted = conn_retransmitted(c);
+    c->state = CONN_CLOSED;
+    loop_io_stop(&c->io);
+    loop_timer_stop(&c->timer);
+    loop_task_cancel(&c->flush);
+    loop_task_cancel(&c->close);
+    c->nfs3 = NULL;
+    nfs3_free(n);
+    if (c->fd >= 0)
+        close(c->fd);
+    c->fd = -1;
+}
+
 /* Everything that ends a connection comes here, once, from the loop. */
 static void end(void *context)
 {
     struct conn *c = context;
 
-    loop_io_stop(&c->io);
-    loop_timer_stop(&c->timer);
-    loop_task_cancel(&c->flush);
-    nfs3_free(c->nfs3);
-    c->nfs3 = NULL;
-    if (c->fd >= 0)
-        close(c->fd);
-    c->fd = -1;
+    shut(c);
     c->changed(c->context, c, CONN_CLOSED);
+    free(c);
+}
+
+void conn_free(struct conn *c)
+{
+    if (!c)
+        return;
+    shut(c);
     free(c);
 }
 
@@ -134,6 +153,8 @@ static void ready(void *context, unsigned events)
 
 static void flush(void *context) { service(context, POLLOUT); }
 
+static bool tcp_of(const struct conn *c, struct tcp_info *info);
+
 static void probed(void *arg, const struct nfs3_result *result)
 {
     struct conn *c = arg;
@@ -146,12 +167,10 @@ static void watch(void *context)
 {
     struct conn *c = context;
     struct tcp_info info;
-    socklen_t size = sizeof info;
     int64_t tick = tick_ms(c), bound = bound_ms(c), heard;
 
-    memset(&info, 0, sizeof info);
     loop_timer_start(c->loop, &c->timer, tick * NS_PER_MS, watch, c);
-    if (nfs3_outstanding(c->nfs3) == 0 || getsockopt(nfs3_fd(c->nfs3), IPPROTO_TCP, TCP_INFO, &info, &size)) {
+    if (nfs3_outstanding(c->nfs3) == 0 || !tcp_of(c, &info)) {
         c->bad_ticks = 0;
         return;
     }
@@ -372,14 +391,26 @@ uint64_t conn_outstanding_bytes(const struct conn *c) { return c->nfs3 ? nfs3_ou
 
 int64_t conn_silent_ms(const struct conn *c) { return conn_outstanding(c) ? (loop_clock() - c->heard) / NS_PER_MS : 0; }
 
+static bool tcp_of(const struct conn *c, struct tcp_info *info)
+{
+    socklen_t size = sizeof *info;
+
+    memset(info, 0, sizeof *info);
+    return c->nfs3 && getsockopt(nfs3_fd(c->nfs3), IPPROTO_TCP, TCP_INFO, info, &size) == 0;
+}
+
+uint64_t conn_retransmitted(const struct conn *c)
+{
+    struct tcp_info info;
+
+    return tcp_of(c, &info) ? info.tcpi_total_retrans : c->retransmitted;
+}
+
 int64_t conn_rtt_us(const struct conn *c)
 {
     struct tcp_info info;
-    socklen_t size = sizeof info;
 
-    if (!c->nfs3 || getsockopt(nfs3_fd(c->nfs3), IPPROTO_TCP, TCP_INFO, &info, &size))
-        return 0;
-    return info.tcpi_rtt;
+    return tcp_of(c, &info) ? info.tcpi_rtt : 0;
 }
 
 bool conn_parse_address(const char *text, uint16_t port, union conn_address *out)

@@ -53,6 +53,9 @@ struct conn *conn_open(struct loop *l, const struct conn_config *config, conn_ch
 /* Closes now with a reset; outstanding calls come back with NFS3_CONN_LOST from the loop, then `changed` comes. */
 void conn_close(struct conn *c, const char *reason);
 
+/* The same at once: calls come back within this call, `changed` never. Accepts NULL. Not within a callback of it. */
+void conn_free(struct conn *c);
+
 /* Sends a call. 0, -ENOMEM, -EINVAL, or -ENOTCONN when it is not UP. `done` never comes before this returns. */
 int conn_send(struct conn *c, const struct nfs3_call *call, nfs3_done *done, void *arg);
 
@@ -62,6 +65,7 @@ uint16_t conn_source_port(const struct conn *c);
 size_t conn_outstanding(const struct conn *c);         /* calls */
 uint64_t conn_outstanding_bytes(const struct conn *c); /* of READ and WRITE data asked for and not answered */
 int64_t conn_silent_ms(const struct conn *c);          /* since the last reply or, if later, since calls are waiting */
+uint64_t conn_retransmitted(const struct conn *c);     /* segments sent again */
 int64_t conn_rtt_us(const struct conn *c);             /* TCP's smoothed round-trip time; 0: not known */
 
 /* "10.0.0.1", "[fd00::1]" and a port into an address; false when it is none. */

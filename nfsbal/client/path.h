@@ -26,7 +26,10 @@
 #include "nfsbal/client/nfs3.h"
 
 struct loop;
+struct order_entry;
 struct paths;
+struct pending;
+struct replay;
 struct stats_path;
 
 enum path_state {
@@ -93,7 +96,8 @@ typedef void paths_ready(void *context, const char *problem); /* NULL: mounted *
 /* Starts. `ready` comes once, from the loop: when every path has been tried once and at least one is up; or, soft only,
  * with a problem when none is; hard sets go on trying unless all paths refused. NULL: no memory. */
 struct paths *paths_new(struct loop *l, const struct paths_config *config, paths_ready *ready, void *context);
-/* Closes all; requests that are still out come back with NFS3_CANCELLED within this call. Accepts NULL. */
+/* Closes all; requests that are still out come back with NFS3_CANCELLED within this call. Accepts NULL. Not within a
+ * callback of the set. */
 void paths_free(struct paths *p);
 
 const struct paths_root *paths_root(const struct paths *p); /* NULL before `ready` */
@@ -116,14 +120,16 @@ struct request {
     unsigned lost; /* times it was lost with a connection and issued again */
 
     /* Private. */
-    struct paths *paths;
+    struct paths *paths;                  /* NULL: not submitted, or answered */
     struct request *next, **link;         /* in one of the set's lists */
-    struct request *out_next, **out_link; /* of all the set's requests */
-    struct pending *pending;
-    int64_t submitted, sent;
-    unsigned jukebox;
-    bool ordered, ambiguous, stale_order;
-    uint64_t order;
+    struct request *all_next, **all_link; /* of the set */
+    struct pending *pending;              /* NULL: not on a connection */
+    struct order_entry *order;            /* its place among the file's writes */
+    struct replay *replay;                /* what is being looked up for it */
+    enum { REQUEST_FREE, REQUEST_HELD, REQUEST_WAITING, REQUEST_DELAYED, REQUEST_FAILED } where;
+    enum nfs3_status failed;
+    int64_t submitted, due;
+    unsigned jukebox, bad;
 };
 
 /* `done` comes from the loop, never from within this call. */
@@ -143,6 +149,7 @@ struct path_info {
     size_t outstanding;
     uint64_t outstanding_bytes;
     uint64_t reconnects, lost; /* connections made again; requests issued again elsewhere */
+    uint64_t retransmitted;    /* TCP segments */
     int64_t silent_ms, rtt_us;
     const uint16_t *ports; /* source ports of `connections`, 0: none now */
     const struct stats_path *stats;

@@ -1,0 +1,40 @@
+/* Between the files of `nfsbal load`. */
+#ifndef NFSBAL_NFS_LOAD_H
+#define NFSBAL_NFS_LOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nfsbal/client/jobs.h"
+
+struct topo_arena;
+
+/* What holds for all jobs, by options. */
+struct load_common {
+    const char *congestion;
+    int64_t bound_ms, failback_ms, quarantine_ms, timeo_ms; /* 0: the default */
+    bool soft;
+};
+
+struct load_document {
+    struct job_config *jobs;
+    size_t n;
+    bool hold;
+};
+
+/* Reads a document of jobs ("-": standard input); everything is in arena memory. False with a sentence in `problem`. */
+bool load_document_read(struct topo_arena *a, const char *path, const struct load_common *common,
+                        struct load_document *out, char *problem, size_t size);
+
+/* Puts the servers of a list of names and the common options into a job. */
+bool load_servers(struct topo_arena *a, const char *names, struct job_config *job, char *problem, size_t size);
+void load_set_common(const struct load_common *common, struct job_config *job);
+/* What can be wrong with a job whoever wrote it; NULL: nothing. */
+const char *load_check(const struct job_config *job);
+
+/* JSON lines on standard output, flushed. */
+void load_print_second(const struct jobs *jobs, double t);
+void load_print_end(const struct jobs *jobs);
+
+#endif

@@ -1,0 +1,313 @@
+/* The jobs of `nfsbal load --jobs`: nfsbal-jobs/1. */
+#include "nfsbal/nfs/load.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "emu/model/topology_arena.h"
+#include "emu/model/workload.h"
+#include "emu/report/json.h"
+#include "nfsbal/client/server_name.h"
+
+struct reader {
+    struct topo_arena *arena;
+    const struct load_common *common;
+    uint64_t seed;
+    char *problem;
+    size_t size;
+    const char *job; /* for messages */
+    bool good;
+};
+
+static void complain(struct reader *r, const char *member, const char *what)
+{
+    if (r->good)
+        snprintf(r->problem, r->size, "job `%s`: `%s`: %s", r->job, member, what);
+    r->good = false;
+}
+
+static const char *text_of(struct reader *r, const struct json_in *object, const char *member, const char *otherwise)
+{
+    const struct json_in *v = json_in_member(object, member);
+    const char *text = json_in_text(v);
+
+    if (v && !text)
+        complain(r, member, "a string is expected");
+    return text ? arena_copy(r->arena, text, strlen(text)) : otherwise;
+}
+
+static uint64_t count_of(struct reader *r, const struct json_in *object, const char *member, uint64_t least,
+                         uint64_t most, uint64_t otherwise)
+{
+    const struct json_in *v = json_in_member(object, member);
+    uint64_t n = otherwise;
+    char what[100];
+
+    if (!v)
+        return otherwise;
+    if (json_in_count(v, &n) && n >= least && n <= most)
+        return n;
+    snprintf(what, sizeof what, "a whole number from %llu to %llu is expected", (unsigned long long)least,
+             (unsigned long long)most);
+    complain(r, member, what);
+    return otherwise;
+}
+
+static double number_of(struct reader *r, const struct json_in *object, const char *member, double otherwise)
+{
+    const struct json_in *v = json_in_member(object, member);
+    double n;
+
+    if (!v)
+        return otherwise;
+    if (json_in_number(v, &n) && n >= 0 && n < 1e15)
+        return n;
+    complain(r, member, "a number that is not negative is expected");
+    return otherwise;
+}
+
+static ps_t time_of(struct reader *r, const struct json_in *object, const char *member, double otherwise)
+{
+    double s = number_of(r, object, member, otherwise);
+
+    if (s < 9e6) /* ps_t ends there */
+        return (ps_t)(s * (double)PS_PER_S + 0.5);
+    complain(r, member, "fewer seconds are expected");
+    return 0;
+}
+
+static bool flag_of(struct reader *r, const struct json_in *object, const char *member)
+{
+    const struct json_in *v = json_in_member(object, member);
+    double n;
+
+    if (v && (json_in_text(v) || json_in_number(v, &n) || json_in_size(v)))
+        complain(r, member, "true or false is expected");
+    return json_in_true(v);
+}
+
+static int choice_of(struct reader *r, const struct json_in *object, const char *member, const char *const *names,
+                     int otherwise)
+{
+    const char *text = text_of(r, object, member, NULL);
+    char what[120] = "one of";
+
+    if (!text)
+        return otherwise;
+    for (int i = 0; names[i]; i++)
+        if (strcmp(names[i], text) == 0)
+            return i;
+    for (int i = 0; names[i]; i++)
+        snprintf(what + strlen(what), sizeof what - strlen(what), " %s", names[i]);
+    complain(r, member, what);
+    return otherwise;
+}
+
+static void refuse_unknown(struct reader *r, const struct json_in *object, const char *const *known)
+{
+    const char *key = json_in_unknown(object, known);
+
+    if (key)
+        complain(r, key, "no such member");
+}
+
+static void read_workload(struct reader *r, const struct json_in *w, struct topo_workload *out)
+{
+    static const char *const known[] = {"op",   "read_share", "pattern", "block", "outstanding", "rate",
+                                        "iops", "bytes",      "start",   "for",   "stable",      NULL};
+    static const char *const ops[] = {"read", "write", "mixed", NULL};
+    static const enum topo_op op_of[] = {TOPO_READ, TOPO_WRITE, TOPO_MIXED};
+    static const char *const patterns[] = {"sequential", "random", NULL};
+
+    refuse_unknown(r, w, known);
+    if (!json_in_member(w, "op"))
+        complain(r, "workload", "`op` is missing");
+    out->op = op_of[choice_of(r, w, "op", ops, 0)];
+    out->read_share = number_of(r, w, "read_share", 0.5);
+    if (out->read_share > 1)
+        complain(r, "read_share", "a share from 0 to 1 is expected");
+    out->sequential = choice_of(r, w, "pattern", patterns, 0) == 0;
+    out->block = count_of(r, w, "block", 1, NFS3_IO_MAX, NFS3_IO_MAX);
+    out->outstanding = (unsigned)count_of(r, w, "outstanding", 1, 65536, 16);
+    out->rate = number_of(r, w, "rate", 0);
+    out->iops = number_of(r, w, "iops", 0);
+    out->bytes = count_of(r, w, "bytes", 0, INT64_MAX, 0);
+    out->start = time_of(r, w, "start", 0);
+    out->duration = time_of(r, w, "for", out->bytes ? 0 : 10);
+    if (!out->duration && !out->bytes)
+        complain(r, "workload", "`for` or `bytes` must say when it ends");
+    out->stable_given = true;
+    out->stable = flag_of(r, w, "stable");
+}
+
+static void read_ports(struct reader *r, const struct json_in *job, struct job_config *out)
+{
+    const struct json_in *v = json_in_member(job, "sport");
+    size_t n = json_in_size(v);
+    uint16_t *ports = arena_alloc(r->arena, (n + 1) * sizeof *ports);
+    uint64_t port;
+
+    if (!v || !ports)
+        return;
+    for (size_t i = 0; i < (n ? n : 1); i++) {
+        if (!json_in_count(n ? json_in_element(v, i) : v, &port) || port < 1 || port > 65535)
+            complain(r, "sport", "a port from 1 to 65535 or a list of these is expected");
+        else
+            ports[i] = (uint16_t)port;
+    }
+    out->paths.source_ports = ports;
+    out->paths.n_source_ports = n ? n : 1;
+}
+
+/* All 64 bits of a seed do not fit a JSON number: it may be a string. */
+static uint64_t read_seed(struct reader *r, const struct json_in *object, uint64_t otherwise)
+{
+    const char *text = json_in_text(json_in_member(object, "seed"));
+    char *end;
+    uint64_t seed;
+
+    if (!text)
+        return count_of(r, object, "seed", 0, INT64_MAX, otherwise);
+    seed = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end)
+        complain(r, "seed", "a whole number is expected");
+    return seed;
+}
+
+static void read_servers(struct reader *r, const struct json_in *job, struct job_config *out)
+{
+    const struct json_in *list = json_in_member(job, "servers");
+    const char *names = text_of(r, job, "server", NULL);
+    char problem[200];
+
+    if (!names == !list) {
+        complain(r, "server", "either `server` or `servers` is expected");
+        return;
+    }
+    for (size_t i = 0; i < json_in_size(list); i++) {
+        const char *one = json_in_text(json_in_element(list, i));
+
+        if (!one) {
+            complain(r, "servers", "a list of strings is expected");
+            return;
+        }
+        names = names ? arena_printf(r->arena, "%s,%s", names, one) : arena_printf(r->arena, "%s", one);
+    }
+    if (!names)
+        complain(r, "servers", "a list of strings is expected");
+    else if (!load_servers(r->arena, names, out, problem, sizeof problem))
+        complain(r, "server", problem);
+}
+
+static void read_job(struct reader *r, const struct json_in *job, struct job_config *out)
+{
+    static const char *const known[] = {"name", "server",   "servers", "port",     "mountport", "export", "file",
+                                        "size", "source",   "sport",   "nconnect", "spread",    "fill",   "verify",
+                                        "seed", "workload", "uid",     "gid",      NULL};
+    static const char *const spreads[] = {"mount", "file", "stripe", NULL};
+    static const enum paths_spread spread_of[] = {PATHS_SPREAD_MOUNT, PATHS_SPREAD_FILE, PATHS_SPREAD_STRIPE};
+    struct paths_config *p = &out->paths;
+    const char *source, *wrong;
+
+    r->job = "?";
+    out->name = text_of(r, job, "name", NULL);
+    if (!out->name) {
+        complain(r, "name", "is missing");
+        return;
+    }
+    r->job = out->name;
+    refuse_unknown(r, job, known);
+    read_servers(r, job, out);
+    p->export = text_of(r, job, "export", NULL);
+    if (!p->export)
+        complain(r, "export", "is missing");
+    out->file = text_of(r, job, "file", "nfsbal-load.dat");
+    out->size = count_of(r, job, "size", 1, INT64_MAX, UINT64_C(256) << 20);
+    p->port = (uint16_t)count_of(r, job, "port", 1, 65535, 2049);
+    p->mount_port = (uint16_t)count_of(r, job, "mountport", 1, 65535, 0);
+    p->nconnect = (unsigned)count_of(r, job, "nconnect", 1, 64, 1);
+    p->spread = spread_of[choice_of(r, job, "spread", spreads, 2)];
+    source = text_of(r, job, "source", NULL);
+    if (source && !conn_parse_address(source, 0, &p->source))
+        complain(r, "source", "an address is expected");
+    read_ports(r, job, out);
+    out->fill = flag_of(r, job, "fill");
+    out->verify = flag_of(r, job, "verify");
+    out->seed = read_seed(r, job, workload_seed(r->seed, source ? source : "", p->export ? p->export : "", out->name));
+    p->credential.uid = (uint32_t)count_of(r, job, "uid", 0, UINT32_MAX, getuid());
+    p->credential.gid = (uint32_t)count_of(r, job, "gid", 0, UINT32_MAX, getgid());
+    p->reserved = true;
+    load_set_common(r->common, out);
+    read_workload(r, json_in_member(job, "workload"), &out->workload);
+    wrong = load_check(out);
+    if (wrong)
+        complain(r, "workload", wrong);
+}
+
+bool load_document_read(struct topo_arena *a, const char *path, const struct load_common *common,
+                        struct load_document *out, char *problem, size_t size)
+{
+    static const char *const known[] = {"schema", "seed", "hold", "jobs", NULL};
+    struct reader r = {.arena = a, .common = common, .problem = problem, .size = size, .good = true, .job = "*"};
+    struct json_in *root = json_in_load(path, problem, size);
+    const char *schema = json_in_text(json_in_member(root, "schema"));
+    const struct json_in *list = json_in_member(root, "jobs");
+
+    if (!root)
+        return false;
+    if (!schema || strcmp(schema, "nfsbal-jobs/1") != 0) {
+        snprintf(problem, size, "%s: `schema` is not \"nfsbal-jobs/1\"", path);
+        r.good = false;
+    }
+    refuse_unknown(&r, root, known);
+    r.seed = read_seed(&r, root, 1);
+    out->hold = flag_of(&r, root, "hold");
+    out->n = json_in_size(list);
+    if (out->n == 0)
+        complain(&r, "jobs", "a list of jobs is expected");
+    out->jobs = arena_alloc(a, (out->n + 1) * sizeof *out->jobs);
+    for (size_t i = 0; r.good && i < out->n; i++)
+        read_job(&r, json_in_element(list, i), &out->jobs[i]);
+    json_in_free(root);
+    return r.good;
+}
+
+bool load_servers(struct topo_arena *a, const char *names, struct job_config *job, char *problem, size_t size)
+{
+    struct server_names found;
+    struct paths_server *servers;
+
+    if (!server_names_resolve(names, &found, problem, size))
+        return false;
+    servers = arena_alloc(a, found.n * sizeof *servers);
+    for (size_t i = 0; servers && i < found.n; i++)
+        servers[i] = (struct paths_server){.name = arena_copy(a, found.items[i].name, strlen(found.items[i].name)),
+                                           .address = found.items[i].address};
+    job->paths.servers = servers;
+    job->paths.n_servers = servers ? found.n : 0;
+    server_names_free(&found);
+    return servers != NULL;
+}
+
+void load_set_common(const struct load_common *common, struct job_config *job)
+{
+    job->paths.congestion = common->congestion;
+    job->paths.bound_ms = common->bound_ms;
+    job->paths.failback_ms = common->failback_ms;
+    job->paths.quarantine_ms = common->quarantine_ms;
+    job->paths.timeo_ms = common->timeo_ms;
+    job->paths.soft = common->soft;
+}
+
+const char *load_check(const struct job_config *job)
+{
+    const struct topo_workload *w = &job->workload;
+
+    if (job->size < w->block)
+        return "the file is smaller than one block";
+    if (job->verify && w->block % 4096 && w->block > 4096)
+        return "verifying needs blocks of at most 4096 bytes or of a multiple of that";
+    return NULL;
+}

@@ -107,6 +107,8 @@ static struct live_flow *flow_in(struct datapath *d, const struct live_port *p, 
 
     if (!hash_key_from_frame(&key, frame, length, HASH_NO_TCI))
         return NULL;
+    if (key.fragment == HASH_FRAGMENT_NONE) /* the number of a whole datagram is no part of its flow */
+        memset(key.fragment_id, 0, sizeof key.fragment_id);
     key.port_id = i->port_id;
     flow = flows_find(d->flows, &key, now, &made);
     if (flow && made && p->nas && key.ip_version)

@@ -9,12 +9,17 @@ int cmd_path(int argc, char **argv);
 int cmd_reproduce(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 /* live labs; not in a minimal build */
+int cmd_capture(int argc, char **argv);
 int cmd_clean(int argc, char **argv);
 int cmd_down(int argc, char **argv);
 int cmd_exec(int argc, char **argv);
 int cmd_list(int argc, char **argv);
-int cmd_shell(int argc, char **argv);
 int cmd_live(int argc, char **argv);
+int cmd_metrics(int argc, char **argv);
+int cmd_move(int argc, char **argv);
+int cmd_set(int argc, char **argv);
+int cmd_shell(int argc, char **argv);
+int cmd_top(int argc, char **argv);
 int cmd_up(int argc, char **argv);
 
 #endif

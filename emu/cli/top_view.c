@@ -1,5 +1,7 @@
-#define _XOPEN_SOURCE 700 /* wcwidth() */
 /* needs: full */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700 /* wcwidth() */
+#endif
 #include "emu/cli/top_view.h"
 
 #include <assert.h>

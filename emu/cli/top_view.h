@@ -50,7 +50,7 @@ struct top_view {
     int page;       /* rows of the list that the last drawing had room for */
     int *order;     /* directions as shown */
     int n_order;
-    char message[160]; /* instead of the keys, while not empty */
+    char message[512]; /* instead of the keys, while not empty */
 };
 
 bool top_view_init(struct top_view *v, const struct watch *w); /* false: no memory */

@@ -82,12 +82,14 @@ uint64_t load_file_size(const struct result *r)
 
 static double seconds(ps_t t) { return (double)t / (double)PS_PER_S; }
 
-static void write_workload(struct json_out *j, const struct load *l, const struct topo_workload *w, int host)
+/* A clone's halves are a reader and a writer of the same bytes. */
+static void write_workload(struct json_out *j, const struct load *l, const struct result_job *job, int host)
 {
     static const char *const ops[] = {"read", "write", "mixed"};
+    const struct topo_workload *w = &l->config.result->topo->workloads[job->workload];
     double scale = l->config.scale;
     json_out_object(j, "workload", JSON_ON_ONE_LINE);
-    json_out_string(j, "op", ops[w->op]);
+    json_out_string(j, "op", ops[!job->reads ? TOPO_WRITE : !job->writes ? TOPO_READ : TOPO_MIXED]);
     if (w->op == TOPO_MIXED)
         json_out_real(j, "read_share", w->read_share);
     json_out_string(j, "pattern", w->sequential ? "sequential" : "random");
@@ -126,7 +128,7 @@ static void write_job(struct json_out *j, const struct load *l, size_t job)
     json_out_count(j, "nconnect", connections ? connections : 1);
     snprintf(text, sizeof text, "%llu", (unsigned long long)workload_seed(l->config.seed, source, d->name, w->name));
     json_out_string(j, "seed", text); /* all 64 bits, which a JSON number can't hold */
-    write_workload(j, l, w, m->host);
+    write_workload(j, l, &r->jobs[job], m->host);
     json_out_end(j);
 }
 

@@ -211,10 +211,17 @@ static bool list_jobs(struct result *r)
     r->jobs = calloc(n + 1, sizeof *r->jobs);
     if (!r->jobs)
         return false;
-    for (size_t w = 0; w < t->n_workloads; w++)
-        for (size_t m = 0; m < t->workloads[w].n_mounts; m++)
-            r->jobs[r->n_jobs++] =
-                (struct result_job){.workload = (int)w, .mount = t->workloads[w].mounts[m], .finished = -1};
+    for (size_t w = 0; w < t->n_workloads; w++) {
+        bool clone = t->workloads[w].op == TOPO_CLONE;
+        for (size_t m = 0; m < t->workloads[w].n_mounts; m++) {
+            struct result_job *j = &r->jobs[r->n_jobs];
+            *j = (struct result_job){.workload = (int)w, .mount = t->workloads[w].mounts[m], .finished = -1};
+            j->reads = clone ? m % 2 == 0 : t->workloads[w].op != TOPO_WRITE;
+            j->writes = clone ? m % 2 == 1 : t->workloads[w].op != TOPO_READ;
+            j->partner = !clone ? -1 : (int)r->n_jobs + (m % 2 ? -1 : 1);
+            r->n_jobs++;
+        }
+    }
     return true;
 }
 
@@ -382,7 +389,6 @@ static void entities_finish(const struct result *r, struct result_entity *e, siz
 static void job_phases(struct result *r, const struct result_job *j)
 {
     const struct topo_mount *m = &r->topo->mounts[j->mount];
-    enum topo_op op = r->topo->workloads[j->workload].op;
     if (!result_works(r, m->host))
         return;
     struct result_io *reads[] = {&r->datastores[m->datastore].read, &r->hosts[r->entity_of_box[m->host]].read,
@@ -390,8 +396,8 @@ static void job_phases(struct result *r, const struct result_job *j)
     struct result_io *writes[] = {&r->datastores[m->datastore].write, &r->hosts[r->entity_of_box[m->host]].write,
                                   &r->write};
     for (int i = 0; i < 3; i++) {
-        reads[i]->phases |= (uint64_t)(op != TOPO_WRITE) << j->phase;
-        writes[i]->phases |= (uint64_t)(op != TOPO_READ) << j->phase;
+        reads[i]->phases |= (uint64_t)j->reads << j->phase;
+        writes[i]->phases |= (uint64_t)j->writes << j->phase;
     }
 }
 

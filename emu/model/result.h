@@ -57,6 +57,8 @@ struct result_entity { /* a datastore, host, VIP or controller */
 
 struct result_job { /* one mount under one workload, in the order of workloads and their mounts */
     int workload, mount;
+    bool reads, writes; /* what it does on this mount */
+    int partner;        /* the other half of a clone, or -1. The half that reads comes first, the other is next */
     unsigned phase;
     struct result_io read, write;
     uint64_t retransmissions, timeouts; /* TCP, of its connections, in the whole run; the engine counts them */

@@ -34,11 +34,10 @@ static unsigned char *mount_operations(const struct result *r)
     const struct topo *t = r->topo;
     unsigned char *ops = calloc(t->n_mounts + 1, 1);
     for (size_t i = 0; ops && i < r->n_jobs; i++) {
-        enum topo_op op = t->workloads[r->jobs[i].workload].op;
         const struct topo_mount *m = &t->mounts[r->jobs[i].mount];
         int owner = m->shares_with >= 0 ? m->shares_with : r->jobs[i].mount; /* of the connections */
         if (result_works(r, m->host))
-            ops[owner] |= op == TOPO_READ ? 1 : op == TOPO_WRITE ? 2 : 3;
+            ops[owner] |= (unsigned char)(r->jobs[i].reads | r->jobs[i].writes << 1);
     }
     return ops;
 }

@@ -30,7 +30,8 @@ static const char *const indirect_rules[] = {"impossible", "hop", "free", NULL};
 static const char *const protocols[] = {"nfs", "iscsi", NULL};
 static const char *const nfs_versions[] = {"3", "4.1", "4.2", NULL};
 static const char *const identities[] = {"cluster", "per-host", NULL};
-static const char *const operations[] = {"read", "write", "mixed", NULL};
+static const char *const operations[] = {"read", "write", "mixed", "clone", NULL};
+static const char *const arrivals[] = {"even", "random", NULL};
 static const char *const patterns[] = {"sequential", "random", NULL};
 static const char *const event_states[] = {"up", "down", "blackhole", "one-way", NULL};
 static const char *const congestions[] = {"cubic", "reno", NULL};
@@ -299,7 +300,10 @@ static const struct schema_key workload_keys[] = {
     {.name = "host", .shape = SCHEMA_LIST, .value = SCHEMA_NAME, .help = "hosts that issue it; all that mount the datastores"},
     {.name = "hosts", .shape = SCHEMA_LIST, .value = SCHEMA_NAME, .help = "the same"},
     {.name = "datastores", .shape = SCHEMA_LIST, .value = SCHEMA_NAME, .help = "all"},
-    {.name = "op", .shape = SCHEMA_ONE, .value = SCHEMA_CHOICE, .words = operations, .flags = SCHEMA_REQUIRED, .help = "read, write or mixed"},
+    {.name = "op", .shape = SCHEMA_ONE, .value = SCHEMA_CHOICE, .words = operations, .flags = SCHEMA_REQUIRED, .help = "read, write, mixed, or clone (read from `datastores`, write to `to`)"},
+    {.name = "to", .shape = SCHEMA_LIST, .value = SCHEMA_NAME, .help = "clone: datastores that are written, paired with `datastores` in the order of the file"},
+    {.name = "window", .shape = SCHEMA_ONE, .value = SCHEMA_SIZE, .min = 512, .max = 1073741824, .help = "bytes of a sequential stream that its storage sees asked for at a time; outstanding x block"},
+    {.name = "arrival", .shape = SCHEMA_ONE, .value = SCHEMA_CHOICE, .words = arrivals, .help = "of a rate: even gaps, or random ones (exponentially distributed); even"},
     {.name = "read-share", .shape = SCHEMA_ONE, .value = SCHEMA_PERCENT, .min = 0, .max = 1, .help = "of the operations when mixed; 50%"},
     {.name = "pattern", .shape = SCHEMA_ONE, .value = SCHEMA_CHOICE, .words = patterns, .help = "sequential"},
     {.name = "block", .shape = SCHEMA_ONE, .value = SCHEMA_SIZE, .min = 512, .max = 67108864, .help = "bytes of an operation; 64KiB"},

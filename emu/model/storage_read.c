@@ -21,6 +21,8 @@ extern const size_t storage_presets_size;
 #define DELAY_DEFAULT   (5 * PS_PER_US)
 #define SPREAD_DEFAULT  0.5
 
+enum { GROUPS_MAX = 64 };
+
 struct reader {
     struct build *b;
     const struct doc_node *presets; /* read when the first is named */
@@ -230,6 +232,10 @@ static void read_group(struct reader *r, const struct doc_node *doc, struct stor
 static void read_groups(struct reader *r, const struct doc_node *doc, struct storage_model *m)
 {
     struct storage_group *groups = arena_alloc(r->b->arena, (doc->count + 1) * sizeof(*groups));
+    if (doc->count > GROUPS_MAX) {
+        schema_error(r->b->report, doc->mark, NULL, "%zu groups are more than %d", doc->count, GROUPS_MAX);
+        return;
+    }
     double said = 0, silent = 0;
     for (size_t i = 0; i < doc->count; i++) {
         groups[i].name = build_string(r->b, doc->pairs[i].key);

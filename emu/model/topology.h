@@ -254,16 +254,18 @@ struct topo_mount {
     struct diag_mark mark;
 };
 
-enum topo_op { TOPO_READ, TOPO_WRITE, TOPO_MIXED };
+enum topo_op { TOPO_READ, TOPO_WRITE, TOPO_MIXED, TOPO_CLONE };
 struct topo_workload {
     const char *name;
-    const int *mounts; /* one job each */
+    const int *mounts; /* one job each; of a clone in pairs: where it reads, where it writes */
     size_t n_mounts;
     enum topo_op op;
     double read_share; /* TOPO_MIXED */
     bool sequential;
     uint64_t block;            /* bytes */
     unsigned outstanding;      /* per mount */
+    uint64_t window;           /* bytes of a stream that the storage sees asked for at a time */
+    bool by_chance;            /* the gaps of a rate are drawn, exponentially distributed; else they are equal */
     double rate;               /* bytes/s per mount, 0 = as fast as it goes */
     double iops;               /* per mount, 0 = as fast as it goes */
     ps_t start, duration;      /* duration 0: by bytes */

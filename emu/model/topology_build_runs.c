@@ -81,6 +81,59 @@ void build_workload_mounts(struct build *b, struct topo_workload *w, const struc
                      w->name);
 }
 
+/* The datastores of a list as places, in the list's order; NULL after an error. */
+static int *in_list_order(struct build *b, const struct doc_node *list, size_t *n)
+{
+    int *all = arena_alloc(b->scratch, (list->count + 1) * sizeof(*all));
+    bool ok = true;
+    for (size_t i = 0; i < list->count; i++)
+        if ((all[i] = name_table_find(&b->datastores, list->items[i]->text)) < 0) {
+            build_dangling(b, list->items[i]->mark, "datastore", list->items[i]->text, &b->datastores);
+            ok = false;
+        }
+    *n = list->count;
+    return ok ? all : NULL;
+}
+
+/* Pairs of mounts: source and target of each clone. */
+static void clone_mounts(struct build *b, struct topo_workload *w, const struct doc_node *doc)
+{
+    const struct doc_node *hosts = doc_get(doc, "host") ? doc_get(doc, "host") : doc_get(doc, "hosts"),
+                          *from = doc_get(doc, "datastores"), *to = doc_get(doc, "to");
+    if (!hosts || !from || !to || !w->bytes) {
+        schema_error(b->report, w->mark, NULL, "a clone needs `host`, `datastores` (to read), `to` and `bytes`");
+        return;
+    }
+    size_t n_on = 0, n_from = 0, n_to = 0, capacity = 0;
+    int *on = places(b, hosts, &b->boxes, "host", &n_on), *sources = in_list_order(b, from, &n_from),
+        *targets = in_list_order(b, to, &n_to), *mounts = NULL;
+    if (!sources || !targets)
+        return;
+    size_t n = n_from > n_to ? n_from : n_to;
+    if (n_from != n && n_from != 1)
+        schema_error(b->report, build_mark(doc, "datastores"), NULL, "%zu datastores to read for %zu to write", n_from,
+                     n_to);
+    else if (n_to != n && n_to != 1)
+        schema_error(b->report, build_mark(doc, "to"), NULL, "%zu datastores to write for %zu to read", n_to, n_from);
+    for (size_t h = 0; h < n_on && !b->report->failed; h++)
+        for (size_t i = 0; i < n && b->n_jobs < JOBS_MAX; i++) {
+            const struct topo_datastore *source = &b->t->datastores[sources[n_from == 1 ? 0 : i]],
+                                        *target = &b->t->datastores[targets[n_to == 1 ? 0 : i]];
+            int reads = find_mount(b->t, source, on[h]), writes = find_mount(b->t, target, on[h]);
+            if (reads < 0 || writes < 0) {
+                schema_error(b->report, w->mark, NULL, "`%s` does not mount `%s`", b->t->boxes[on[h]].name,
+                             reads < 0 ? source->name : target->name);
+                return;
+            }
+            mounts = arena_grow(b->arena, mounts, w->n_mounts, &capacity, sizeof(*mounts));
+            mounts[w->n_mounts++] = reads;
+            mounts = arena_grow(b->arena, mounts, w->n_mounts, &capacity, sizeof(*mounts));
+            mounts[w->n_mounts++] = writes;
+            b->n_jobs += 2;
+        }
+    w->mounts = mounts;
+}
+
 static void add_workload(struct build *b, const struct doc_pair *pair)
 {
     const struct doc_node *doc = pair->value;
@@ -90,6 +143,7 @@ static void add_workload(struct build *b, const struct doc_pair *pair)
         .name = build_string(b, pair->key),
         .op = strcmp(op, "read") == 0    ? TOPO_READ
               : strcmp(op, "write") == 0 ? TOPO_WRITE
+              : strcmp(op, "clone") == 0 ? TOPO_CLONE
                                          : TOPO_MIXED,
         .read_share = build_real(doc, "read-share", 0.5),
         .sequential = !pattern || strcmp(pattern, "sequential") == 0,
@@ -102,13 +156,24 @@ static void add_workload(struct build *b, const struct doc_pair *pair)
         .vm_group = -1,
         .mark = pair->mark,
     };
-    if (doc_get(doc, "bytes") && doc_get(doc, "for"))
+    /* Of a clone, `bytes` is also what lies on the disks. */
+    if (doc_get(doc, "bytes") && doc_get(doc, "for") && w->op != TOPO_CLONE)
         schema_error(b->report, build_mark(doc, "bytes"), NULL, "`for` and `bytes` are two ways to end: one of them");
-    if (!w->bytes)
+    if (!w->bytes || doc_get(doc, "for"))
         w->duration = build_time(doc, "for", DURATION_DEFAULT);
     if (doc_get(doc, "read-share") && w->op != TOPO_MIXED)
         schema_error(b->report, build_mark(doc, "read-share"), "op: mixed", "`read-share` belongs to `op: mixed`");
-    build_workload_mounts(b, w, doc);
+    const char *arrival = build_word(doc, "arrival");
+    w->window = build_size(doc, "window", w->block * w->outstanding);
+    w->by_chance = arrival && strcmp(arrival, "random") == 0;
+    if (w->by_chance && !(w->rate > 0) && !(w->iops > 0))
+        schema_error(b->report, build_mark(doc, "arrival"), NULL, "`arrival` belongs to `rate` or `iops`");
+    if (w->op == TOPO_CLONE)
+        clone_mounts(b, w, doc);
+    else
+        build_workload_mounts(b, w, doc);
+    if (doc_get(doc, "to") && w->op != TOPO_CLONE)
+        schema_error(b->report, build_mark(doc, "to"), "op: clone", "`to` belongs to `op: clone`");
     w->stable_given = doc_get(doc, "stable") != NULL;
     w->stable = build_bool(doc, "stable", false);
 }

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "emu/model/distribution.h"
 #include "emu/model/random.h"
 #include "emu/model/topology.h"
 
@@ -15,31 +16,6 @@ uint64_t workload_seed(uint64_t seed, const char *client, const char *datastore,
 }
 
 static uint64_t whole(double x) { return x < 1 ? (x > 0 ? 1 : 0) : (uint64_t)(x + 0.5); }
-
-void workload_init(struct workload_job *j, const struct topo_workload *w, uint64_t seed, uint64_t span)
-{
-    memset(j, 0, sizeof(*j));
-    j->workload = w;
-    j->seed = seed;
-    j->span = span - span % w->block;
-    if (j->span == 0)
-        j->span = w->block;
-    switch (w->op) {
-    case TOPO_READ:
-        j->read_below = UINT64_C(1) << 32;
-        break;
-    case TOPO_WRITE:
-        j->read_below = 0;
-        break;
-    case TOPO_MIXED:
-        j->read_below = (uint64_t)(w->read_share * 4294967296.0);
-        break;
-    }
-    j->start = j->due = w->start;
-    j->stop = w->duration ? w->start + w->duration : PS_NEVER;
-    j->rate = whole(w->rate);
-    j->iops = whole(w->iops);
-}
 
 /* Picoseconds until the next operation after one of `bytes`; the slower of the two limits. */
 static ps_t interval(struct workload_job *j, uint64_t bytes)
@@ -58,22 +34,78 @@ static ps_t interval(struct workload_job *j, uint64_t bytes)
     return (ps_t)(dividend / divisor);
 }
 
+/* A gap around this mean; that before operation n is a function of seed and n, like the operation itself. */
+static ps_t drawn(const struct workload_job *j, ps_t mean)
+{
+    const struct distribution gap = {.kind = DISTRIBUTION_EXPONENTIAL, .mean = (double)mean};
+    struct random r = {random_at(~j->seed, j->number)};
+    return (ps_t)distribution_draw(&gap, &r);
+}
+
+void workload_init(struct workload_job *j, const struct topo_workload *w, uint64_t seed, uint64_t span)
+{
+    memset(j, 0, sizeof(*j));
+    j->workload = w;
+    j->seed = seed;
+    j->span = span - span % w->block;
+    if (j->span == 0)
+        j->span = w->block;
+    switch (w->op) {
+    case TOPO_READ:
+        j->read_below = UINT64_C(1) << 32;
+        break;
+    case TOPO_CLONE:
+        j->read_below = UINT64_C(1) << 32;
+        break;
+    case TOPO_WRITE:
+        j->read_below = 0;
+        break;
+    case TOPO_MIXED:
+        j->read_below = (uint64_t)(w->read_share * 4294967296.0);
+        break;
+    }
+    j->start = j->due = w->start;
+    j->stop = w->duration ? w->start + w->duration : PS_NEVER;
+    j->rate = whole(w->rate);
+    j->iops = whole(w->iops);
+    if (w->by_chance)
+        j->due += drawn(j, interval(j, w->block));
+}
+
 static void pace(struct workload_job *j, uint64_t bytes, ps_t now)
 {
     if (!j->rate && !j->iops)
         return;
     ps_t step = interval(j, bytes);
     ps_t debt = now - j->due, most = step * (ps_t)j->workload->outstanding;
+    if (j->workload->by_chance)
+        step = drawn(j, step);
     if (debt > most)
         j->due = now - most;
     j->due += step;
 }
 
+/* The next block of a clone that has been read. */
+static void write_back(struct workload_job *j, struct workload_operation *operation)
+{
+    const struct topo_workload *w = j->workload;
+    uint64_t left = w->bytes - j->written_bytes;
+    *operation = (struct workload_operation){.write = true, .number = j->written};
+    operation->offset = j->written % (j->span / w->block) * w->block;
+    operation->bytes = left < w->block ? left : w->block;
+    j->written++;
+    j->written_bytes += operation->bytes;
+}
+
 enum workload_next workload_next(struct workload_job *j, ps_t now, struct workload_operation *operation, ps_t *until)
 {
     const struct topo_workload *w = j->workload;
+    if (w->op == TOPO_CLONE && j->have_read > j->written) {
+        write_back(j, operation);
+        return WORKLOAD_OPERATION;
+    }
     if (now >= j->stop || (w->bytes && j->issued >= w->bytes))
-        return WORKLOAD_OVER;
+        return w->op == TOPO_CLONE && j->out ? WORKLOAD_BUSY : WORKLOAD_OVER;
     if (now < j->start) {
         *until = j->start;
         return WORKLOAD_WAIT;
@@ -102,3 +134,5 @@ enum workload_next workload_next(struct workload_job *j, ps_t now, struct worklo
 }
 
 void workload_done(struct workload_job *j) { j->out--; }
+
+void workload_have_read(struct workload_job *j) { j->have_read++; }

@@ -38,6 +38,9 @@ struct workload_job {
     ps_t due;            /* when the rate allows the next one */
     uint64_t number;     /* readable: operations started so far */
     uint64_t issued;     /* readable: bytes of these */
+    uint64_t have_read;  /* clone: blocks that can be written */
+    uint64_t written;    /* ... and those started, */
+    uint64_t written_bytes;
     uint64_t pace_part;  /* remainder of the interval division, so that a rate is exact in the long run */
     uint64_t rate, iops; /* whole bytes/s and operations/s, 0 = as fast as it goes */
     uint32_t out;        /* readable: operations started and not done */
@@ -55,7 +58,9 @@ void workload_init(struct workload_job *j, const struct topo_workload *w, uint64
 /* now never goes back between calls. *operation and *until are set only with the answer that names them. */
 enum workload_next workload_next(struct workload_job *j, ps_t now, struct workload_operation *operation, ps_t *until);
 
-/* An operation has ended (well or not). */
+/* An operation has ended (well or not). Of a clone: a write has; then its block has been copied. */
 void workload_done(struct workload_job *j);
+/* A read of a clone has ended: its block can be written. */
+void workload_have_read(struct workload_job *j);
 
 #endif

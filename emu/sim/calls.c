@@ -16,6 +16,7 @@
 #include "emu/model/random.h"
 #include "emu/model/result.h"
 #include "emu/model/schedule.h"
+#include "emu/model/storage_load.h"
 #include "emu/model/topology.h"
 #include "emu/model/topology_file.h"
 #include "emu/model/vm.h"
@@ -23,6 +24,7 @@
 #include "emu/sim/calls_wire.h"
 #include "emu/sim/run.h"
 #include "emu/sim/sim.h"
+#include "emu/sim/storage.h"
 
 #define STALLED (600 * PS_PER_S)
 enum { SLAB = 1024 };
@@ -50,6 +52,8 @@ struct calls_job {
     struct calls_source source;
     struct workload_job work;
     struct event event;
+    struct calls_job *target, *driver; /* of a clone: the half that writes; of that, the other, which drives it */
+    int stream[2];                     /* of the storage, by direction; -1: none yet */
 };
 
 struct calls_vm {
@@ -87,12 +91,14 @@ struct call {
     uint32_t bytes;
     uint8_t kind; /* enum nfs_call */
     bool answered;
+    struct storage_op op; /* while it is in the stations of a storage */
 };
 
 /* The short form of `storage:`, as in server.c. */
 struct calls_limit {
     uint64_t iops, rate[2];
     ps_t iops_free, free[2];
+    struct storage *storage; /* the long form, or NULL */
 };
 
 struct calls {
@@ -177,9 +183,12 @@ static void operation_ended(struct calls *c, struct calls_operation *o, const st
     o->next = c->free_operations;
     c->free_operations = o;
     if (s->group < 0) {
-        struct calls_job *j = SIM_CONTAINER(s, struct calls_job, source);
-        workload_done(&j->work);
-        pump_job(j, now);
+        struct calls_job *j = SIM_CONTAINER(s, struct calls_job, source), *driver = j->driver ? j->driver : j;
+        if (j->target)
+            workload_have_read(&j->work);
+        else
+            workload_done(&driver->work);
+        pump_job(driver, now);
     } else {
         struct calls_vm *v = SIM_CONTAINER(s, struct calls_vm, source);
         vm_done(&v->vm, phase, now);
@@ -237,14 +246,47 @@ static ps_t served(struct calls_limit *l, const struct call *k, ps_t now)
     return l->free[write] = now;
 }
 
+static void stored(struct storage_op *o, ps_t now)
+{
+    struct call *k = SIM_CONTAINER(o, struct call, op);
+    send_reply(k->operation->source->calls, k, now);
+}
+
+/* Sequential workloads read and write streams, machines do not. */
+static int stream_of(struct storage *storage, struct calls_source *s, bool write)
+{
+    if (s->group >= 0)
+        return STORAGE_RANDOM;
+    struct calls_job *j = SIM_CONTAINER(s, struct calls_job, source);
+    const struct topo_workload *w = j->work.workload;
+    if (!w->sequential)
+        return STORAGE_RANDOM;
+    if (j->stream[write] < 0)
+        j->stream[write] = storage_stream(storage, w->window, w->bytes, write);
+    return j->stream[write];
+}
+
+static void store(struct calls *c, struct call *k, struct storage *storage, ps_t now)
+{
+    k->op.done = stored;
+    k->op.bytes = k->bytes;
+    k->op.write = k->kind == NFS_WRITE;
+    k->op.controller = k->conn->box - c->topo->nodes[c->topo->vips[k->conn->vip].node].first_box;
+    k->op.stream = stream_of(storage, k->operation->source, k->op.write);
+    storage_submit(storage, &k->op, now);
+}
+
 static void call_event(struct event *e, ps_t now)
 {
     struct call *k = SIM_CONTAINER(e, struct call, event);
     struct calls *c = k->operation->source->calls;
+    struct calls_limit *l = &c->limits[c->topo->vips[k->conn->vip].node];
     if (k->answered)
         reply_is_in(c, k, now);
+    else if (l->storage && k->kind != NFS_COMMIT)
+        store(c, k, l->storage, now);
     else
-        send_reply(c, k, served(&c->limits[c->topo->vips[k->conn->vip].node], k, now));
+        send_reply(c, k, served(l, k, now));
 }
 
 /* An operation of a source on its mount. */
@@ -279,6 +321,18 @@ static void start(struct calls_source *s, bool write, uint64_t bytes, bool stabl
 
 /* ---- workloads ---- */
 
+static void streams_over(const struct calls_job *j)
+{
+    const struct calls *c = j->source.calls;
+    for (const struct calls_job *half = j; half; half = half == j ? j->target : NULL) {
+        const struct topo_mount *m = &c->topo->mounts[c->result->jobs[half->source.job].mount];
+        struct storage *storage = c->limits[c->topo->vips[m->vip].node].storage;
+        for (int k = 0; k < 2 && storage; k++)
+            if (half->stream[k] >= 0)
+                storage_stream_end(storage, half->stream[k]);
+    }
+}
+
 static void pump_job(struct calls_job *j, ps_t now)
 {
     struct calls *c = j->source.calls;
@@ -287,7 +341,7 @@ static void pump_job(struct calls_job *j, ps_t now)
     for (;;) {
         switch (workload_next(&j->work, now, &o, &until)) {
         case WORKLOAD_OPERATION:
-            start(&j->source, o.write, o.bytes,
+            start(o.write && j->target ? &j->target->source : &j->source, o.write, o.bytes,
                   topo_stable(c->topo, j->work.workload, c->topo->mounts[c->result->jobs[j->source.job].mount].host), 0,
                   now);
             continue;
@@ -297,8 +351,12 @@ static void pump_job(struct calls_job *j, ps_t now)
         case WORKLOAD_BUSY:
             return;
         case WORKLOAD_OVER:
+            if (j->work.out == 0)
+                streams_over(j);
             if (j->work.out == 0 && j->work.stop == PS_NEVER) {
                 c->result->jobs[j->source.job].finished = now;
+                if (j->target)
+                    c->result->jobs[j->target->source.job].finished = now;
                 c->busy--;
             }
             return;
@@ -400,6 +458,13 @@ static bool limits_init(struct calls *c)
         const struct topo_box *b = &t->boxes[t->nodes[i].first_box];
         c->limits[i] =
             (struct calls_limit){.iops = whole(b->limit_iops), .rate = {whole(b->limit_read), whole(b->limit_write)}};
+        const struct storage_model *model = t->nodes[i].storage;
+        if (!model)
+            continue;
+        c->limits[i].storage = storage_new(model, (unsigned)t->nodes[i].n_boxes, storage_placed(t, (int)i), c->queue,
+                                           storage_seed(t, (int)i, c->options->seed));
+        if (!c->limits[i].storage)
+            return false;
     }
     return c->limits != NULL;
 }
@@ -464,9 +529,17 @@ static bool jobs_init(struct calls *c)
     for (size_t i = 0; c->jobs && i < c->result->n_jobs; i++) {
         const struct topo_workload *w = &t->workloads[c->result->jobs[i].workload];
         struct calls_job *j = &c->jobs[i];
-        if (w->vm_group >= 0 || !schedule_runs(c->result, &c->result->jobs[i]))
+        int partner = c->result->jobs[i].partner;
+        if (w->vm_group >= 0 || !schedule_runs(c->result, &c->result->jobs[i]) ||
+            (partner >= 0 && !schedule_runs(c->result, &c->result->jobs[partner])))
             continue;
-        *j = (struct calls_job){.source = {c, (uint32_t)i, -1}, .event.run = job_event};
+        *j = (struct calls_job){.source = {c, (uint32_t)i, -1}, .event.run = job_event, .stream = {-1, -1}};
+        j->work.workload = w;
+        if (partner >= 0 && c->result->jobs[i].writes) {
+            j->driver = &c->jobs[partner];
+            continue;
+        }
+        j->target = partner >= 0 ? &c->jobs[partner] : NULL;
         workload_init(&j->work, w, seed_of(c, i, w->name), WORKLOAD_SPAN);
         c->busy += j->work.stop == PS_NEVER;
         eventq_set(c->queue, &j->event, j->work.start);
@@ -584,6 +657,8 @@ static void calls_free(struct calls *c)
 {
     for (size_t i = 0; c->groups && i < c->topo->n_vm_groups; i++)
         free(c->groups[i].vms);
+    for (size_t i = 0; c->limits && i < c->topo->n_nodes; i++)
+        storage_free(c->limits[i].storage);
     for (size_t i = 0; i < c->n_slabs; i++)
         free(c->slabs[i]);
     eventq_free(c->queue);

@@ -5,6 +5,10 @@
  * operations over the latency of an idle path, and by its TCP windows. Rates change when a job starts, stops or has moved
  * its bytes, and when a fault changes the paths; in between everything is linear.
  *
+ * The long form of a storage is more resources (model/storage_load.h), whose capacities and costs depend on what else is under
+ * way there: with it, the problem is made anew whenever a job starts or ends. A clone is one flow, that of its reading
+ * half; it uses what both halves use.
+ *
  * Bytes are settled per job whenever its rate changes and at the ends of slices and of the window; link counters are those
  * bytes times the job's uses. What a fault costs until connections have recovered is not here: flows change paths at once. */
 #include "emu/sim/fluid.h"
@@ -17,6 +21,8 @@
 
 #include "emu/fabric/eventq.h"
 #include "emu/model/maxmin.h"
+#include "emu/model/storage.h"
+#include "emu/model/storage_load.h"
 #include "emu/model/result.h"
 #include "emu/model/topology_file.h"
 #include "emu/sim/fluid_cost.h"
@@ -34,6 +40,7 @@ struct fluid_job {
     size_t n_flows;
     double weight;
     bool runs, busy;
+    struct fluid_job *target; /* of a clone: its other half */
     int class_;
     ps_t since;     /* when `moved` was last brought up to date */
     double rate;    /* bytes/s */
@@ -68,7 +75,18 @@ struct fluid {
     double *slice_bytes;        /* per link direction */
     struct fluid_count *counts; /* per phase, then per link direction */
     size_t slices;
+    struct fluid_storage *storages; /* by node */
+    size_t n_resources;
+    bool any_storage; /* of the long form */
     bool failed, changed;
+};
+
+/* The long form of a node's storage. */
+struct fluid_storage {
+    const struct storage_model *model; /* or NULL */
+    unsigned controllers;
+    size_t first; /* resource */
+    struct storage_load load;
 };
 
 enum {
@@ -162,6 +180,8 @@ static void job_done_event(struct event *e, ps_t now)
     j->busy = false;
     j->rate = 0;
     f->result->jobs[j - f->jobs].finished = now;
+    if (j->target)
+        f->result->jobs[j->target - f->jobs].finished = now;
     f->jobs_left -= f->topo->workloads[f->result->jobs[j - f->jobs].workload].duration == 0;
     maxmin_set_count(f->maxmin, j->class_, 0);
     f->changed = true;
@@ -188,6 +208,8 @@ static void job_stop(struct event *e, ps_t now)
     j->fluid->changed = true;
 }
 
+static bool make_problem(struct fluid *f, bool costs);
+
 static void new_rate(struct fluid_job *j, ps_t now)
 {
     struct fluid *f = j->fluid;
@@ -206,6 +228,13 @@ static void solve(struct fluid *f, ps_t now)
 {
     size_t n;
     f->changed = false;
+    if (f->any_storage) {
+        flush(f, now);
+        if (!make_problem(f, false)) {
+            f->failed = true;
+            return;
+        }
+    }
     if (maxmin_solve(f->maxmin) < 0) {
         f->failed = true;
         return;
@@ -217,9 +246,10 @@ static void solve(struct fluid *f, ps_t now)
 
 /* ---- the problem ---- */
 
-static double cap_of(const struct fluid_job *j, const struct topo_workload *w)
+/* `latency`: of the storage. */
+static double cap_of(const struct fluid_job *j, const struct topo_workload *w, double latency)
 {
-    double cap = (double)w->outstanding * (double)w->block / j->cost.latency;
+    double cap = (double)w->outstanding * (double)w->block / (j->cost.latency + latency);
     cap = fmin(cap, j->cost.window_rate);
     if (w->rate > 0)
         cap = fmin(cap, w->rate);
@@ -228,39 +258,134 @@ static double cap_of(const struct fluid_job *j, const struct topo_workload *w)
     return cap;
 }
 
-/* Class i of the problem is job i, also where it never runs. */
-static bool add_job(struct fluid *f, struct fluid_job *j, const struct topo_workload *w, const struct path_state *state)
+/* How much of its payload a job reads. */
+static double read_share_of(const struct fluid *f, const struct fluid_job *j)
+{
+    const struct result_job *r = &f->result->jobs[j - f->jobs];
+    return !r->writes ? 1 : !r->reads ? 0 : f->topo->workloads[r->workload].read_share;
+}
+
+static bool find_cost(struct fluid *f, struct fluid_job *j, const struct topo_workload *w,
+                      const struct path_state *state)
 {
     free(j->cost.uses);
     memset(&j->cost, 0, sizeof(j->cost));
-    if (j->runs && fluid_cost(f->topo, state, w, j->flows, j->n_flows, &j->cost) < 0)
+    if (!j->runs)
+        return true;
+    if (fluid_cost(f->topo, state, w, read_share_of(f, j), j->flows, j->n_flows, &j->cost) < 0)
         return false;
+    if (!j->target)
+        return true;
+    struct fluid_cost other;
+    bool ok = fluid_cost(f->topo, state, w, 0, j->target->flows, j->target->n_flows, &other) == 0 &&
+              fluid_cost_add(&j->cost, &other) == 0;
+    free(other.uses);
+    return ok;
+}
+
+static struct storage_demand demand_of(const struct fluid *f, const struct fluid_job *j, const struct topo_workload *w,
+                                       bool write)
+{
+    return (struct storage_demand){write, w->sequential, fluid_call_bytes(f->topo, w, &j->flows[0], write),
+                                   (double)w->window};
+}
+
+/* What is under way at each storage. */
+static void find_loads(struct fluid *f)
+{
+    for (size_t i = 0; i < f->topo->n_nodes; i++)
+        if (f->storages[i].model)
+            f->storages[i].load = (struct storage_load){.placed = f->storages[i].load.placed};
+    for (size_t i = 0; i < f->n_jobs; i++) {
+        const struct fluid_job *j = &f->jobs[i], *driver = j;
+        const struct result_job *r = &f->result->jobs[i];
+        const struct topo_workload *w = &f->topo->workloads[r->workload];
+        if (r->partner >= 0 && r->writes)
+            driver = &f->jobs[r->partner];
+        if (!driver->busy || !j->n_flows)
+            continue;
+        struct storage_load *l = &f->storages[f->topo->vips[j->flows[0].vip].node].load;
+        double reads = read_share_of(f, j);
+        if (w->sequential)
+            l->streams += (reads > 0) + (reads < 1);
+        else
+            l->random_reads += reads * w->outstanding;
+        l->random_writes |= !w->sequential && reads < 1;
+    }
+}
+
+/* Adds what `share` of a job's payload uses of the long form, half by half; its latency to *latency. */
+static size_t storage_part(struct fluid *f, const struct fluid_job *j, const struct topo_workload *w, bool write,
+                           double share, struct maxmin_use *uses, double *latency)
+{
+    int vip = j->flows[0].vip, node = f->topo->vips[vip].node;
+    const struct fluid_storage *st = &f->storages[node];
+    double part[STORAGE_RESOURCES_MAX];
+    size_t n = 0, resources = st->model ? storage_resources(st->model, st->controllers) : 0;
+    if (!st->model || share <= 0)
+        return 0;
+    struct storage_demand d = demand_of(f, j, w, write);
+    int box = f->vip_box[vip] >= 0 ? f->vip_box[vip] : f->topo->vips[vip].home;
+    size_t controller = (size_t)(box - f->topo->nodes[node].first_box);
+    storage_uses(st->model, st->controllers, &st->load, &d, part);
+    for (size_t i = 0; i < resources; i++) {
+        size_t at =
+            i < 2 * st->controllers ? i + controller : i; /* the first of each kind stands for the one that serves */
+        if (part[i] > 0)
+            uses[n++] = (struct maxmin_use){(int)(st->first + at), share * part[i]};
+    }
+    *latency += share * storage_idle_latency(st->model, &st->load, &d);
+    return n;
+}
+
+/* Class i of the problem is job i, also where it never runs. */
+static bool add_job(struct fluid *f, struct fluid_job *j, const struct topo_workload *w)
+{
     size_t n = 0;
-    struct maxmin_use *uses = malloc((j->cost.n_uses + STORAGE_PARTS + 1) * sizeof(*uses));
+    bool moves = j->runs && !j->cost.broken;
+    struct maxmin_use *uses = malloc((j->cost.n_uses + STORAGE_PARTS + 2 * f->n_resources + 1) * sizeof(*uses));
     if (!uses)
         return false;
+    double latency = 0;
     for (size_t i = 0; i < j->cost.n_uses; i++)
         uses[n++] = (struct maxmin_use){j->cost.uses[i].linkdir, j->cost.uses[i].wire};
-    if (j->runs && !j->cost.broken) {
+    if (moves) {
         int node = f->topo->vips[j->flows[0].vip].node;
         const struct topo_box *b = &f->topo->boxes[f->topo->nodes[node].first_box];
         const double limit[STORAGE_PARTS] = {b->limit_iops, b->limit_read, b->limit_write};
         for (int k = 0; k < STORAGE_PARTS; k++)
             if (limit[k] > 0 && j->cost.storage[k] > 0)
                 uses[n++] = (struct maxmin_use){(int)storage_resource(f, node, k), j->cost.storage[k]};
+        double reads = read_share_of(f, j);
+        n += storage_part(f, j, w, false, reads, &uses[n], &latency);
+        n += storage_part(f, j->target ? j->target : j, w, true, j->target ? 1 : 1 - reads, &uses[n], &latency);
     }
-    double cap = j->runs && !j->cost.broken ? cap_of(j, w) : 1e-9; /* broken: nothing moves */
+    double cap = moves ? cap_of(j, w, latency) : 1e-9; /* broken: nothing moves */
     j->class_ = maxmin_add_class(f->maxmin, uses, n, j->weight, cap, j->busy);
     free(uses);
     return j->class_ >= 0;
 }
 
-static bool make_problem(struct fluid *f)
+static void set_storage_capacities(struct fluid *f)
+{
+    double capacity[STORAGE_RESOURCES_MAX];
+    for (size_t i = 0; i < f->topo->n_nodes; i++) {
+        const struct fluid_storage *st = &f->storages[i];
+        if (!st->model)
+            continue;
+        storage_capacities(st->model, st->controllers, &st->load, capacity);
+        for (size_t k = 0; k < storage_resources(st->model, st->controllers); k++)
+            maxmin_set_capacity(f->maxmin, st->first + k, capacity[k]);
+    }
+}
+
+/* costs: also what the network takes, where paths may have changed. */
+static bool make_problem(struct fluid *f, bool costs)
 {
     const struct topo *t = f->topo;
     const struct path_state state = {.linkdir_down = f->linkdir_down, .vip_box = f->vip_box};
     maxmin_free(f->maxmin);
-    f->maxmin = maxmin_new(2 * t->n_links + STORAGE_PARTS * t->n_nodes);
+    f->maxmin = maxmin_new(f->n_resources);
     if (!f->maxmin)
         return false;
     for (size_t d = 0; d < 2 * t->n_links; d++) {
@@ -278,10 +403,31 @@ static bool make_problem(struct fluid *f)
         maxmin_set_capacity(f->maxmin, storage_resource(f, (int)i, 1), b->limit_read);
         maxmin_set_capacity(f->maxmin, storage_resource(f, (int)i, 2), b->limit_write);
     }
-    for (size_t i = 0; i < f->n_jobs; i++)
-        if (!add_job(f, &f->jobs[i], &t->workloads[f->result->jobs[i].workload], &state))
+    find_loads(f);
+    set_storage_capacities(f);
+    for (size_t i = 0; i < f->n_jobs; i++) {
+        const struct topo_workload *w = &t->workloads[f->result->jobs[i].workload];
+        if ((costs && !find_cost(f, &f->jobs[i], w, &state)) || !add_job(f, &f->jobs[i], w))
             return false;
+    }
     return true;
+}
+
+static bool find_storages(struct fluid *f)
+{
+    const struct topo *t = f->topo;
+    f->n_resources = 2 * t->n_links + STORAGE_PARTS * t->n_nodes;
+    f->storages = calloc(t->n_nodes + 1, sizeof(*f->storages));
+    for (size_t i = 0; f->storages && i < t->n_nodes; i++) {
+        if (!t->nodes[i].storage)
+            continue;
+        struct fluid_storage *st = &f->storages[i];
+        *st = (struct fluid_storage){
+            t->nodes[i].storage, (unsigned)t->nodes[i].n_boxes, f->n_resources, {.placed = storage_placed(t, (int)i)}};
+        f->n_resources += storage_resources(st->model, st->controllers);
+        f->any_storage = true;
+    }
+    return f->storages != NULL;
 }
 
 static void set_link(struct fluid *f, const struct topo_event *w)
@@ -328,7 +474,7 @@ static void fault(struct event *e, ps_t now)
     for (size_t i = 0; i < f->n_jobs; i++)
         settle(&f->jobs[i], now);
     flush(f, now); /* what was moved so far took the old ways */
-    if (!make_problem(f))
+    if (!make_problem(f, true))
         f->failed = true;
     f->changed = true;
 }
@@ -356,6 +502,17 @@ static bool find_flows(struct fluid *f)
         j->weight = (double)j->n_flows / sharers[owner];
         j->runs = j->n_flows > 0 && schedule_runs(f->result, &f->result->jobs[i]);
     }
+    for (size_t i = 0; ok && i < f->n_jobs; i++) {
+        const struct result_job *r = &f->result->jobs[i];
+        if (r->partner < 0)
+            continue;
+        if (r->reads) {
+            f->jobs[i].target = &f->jobs[r->partner];
+            f->jobs[i].runs &= f->jobs[r->partner].runs;
+        } else {
+            f->jobs[i].runs = false; /* the other half does it all */
+        }
+    }
     free(first);
     free(count);
     free(sharers);
@@ -375,7 +532,7 @@ static bool set_up(struct fluid *f)
     f->slice_bytes = calloc(2 * t->n_links + 1, sizeof(*f->slice_bytes));
     f->counts = calloc(r->n_phases * r->n_links + 1, sizeof(*f->counts));
     if (!f->counts || !f->queue || !f->jobs || !f->faults || !f->linkdir_down || !f->vip_box || !f->slice_bytes ||
-        !find_flows(f))
+        !find_flows(f) || !find_storages(f))
         return false;
     for (size_t l = 0; l < t->n_links; l++)
         f->linkdir_down[2 * l] = f->linkdir_down[2 * l + 1] = t->links[l].down;
@@ -400,7 +557,7 @@ static bool set_up(struct fluid *f)
         if (w->duration)
             eventq_set(f->queue, &j->stop, w->start + w->duration);
     }
-    return make_problem(f);
+    return make_problem(f, true);
 }
 
 /* ---- the run ---- */
@@ -408,11 +565,13 @@ static bool set_up(struct fluid *f)
 static void count_jobs(struct fluid *f)
 {
     for (size_t i = 0; i < f->n_jobs; i++) {
-        const struct fluid_job *j = &f->jobs[i];
+        struct fluid_job *j = &f->jobs[i];
+        if (j->target)
+            j->target->counted = j->counted;
         double block = (double)f->topo->workloads[f->result->jobs[i].workload].block;
         for (size_t k = 0; k < j->n_flows && j->counted > 0; k++) {
             int vip = j->flows[k].vip, box = f->vip_box[vip] >= 0 ? f->vip_box[vip] : f->topo->vips[vip].home;
-            const double part[2] = {j->cost.read_share, 1 - j->cost.read_share};
+            const double part[2] = {read_share_of(f, j), 1 - read_share_of(f, j)};
             for (int write = 0; write < 2; write++) {
                 double bytes = j->counted * part[write] / (double)j->n_flows;
                 if (bytes > 0)
@@ -487,6 +646,7 @@ static void fluid_free(struct fluid *f)
     free(f->vip_box);
     free(f->slice_bytes);
     free(f->counts);
+    free(f->storages);
 }
 
 struct result *fluid_run(struct topo *t, const struct sim_options *o, char *problem, size_t size)

@@ -183,7 +183,7 @@ static void add_kind(struct fluid_cost *out, struct sum *sum, const struct path_
     out->window_rate = fmin(out->window_rate, (double)n * window_rate(&lines[0], write) / share);
 }
 
-int fluid_cost(const struct topo *t, const struct path_state *state, const struct topo_workload *w,
+int fluid_cost(const struct topo *t, const struct path_state *state, const struct topo_workload *w, double read_share,
                const struct flow *flows, size_t n, struct fluid_cost *out)
 {
     struct sum sum = {0};
@@ -194,7 +194,7 @@ int fluid_cost(const struct topo *t, const struct path_state *state, const struc
         return -ENOMEM;
     for (size_t i = 0; i < n; i++)
         out->broken |= !line_init(&lines[i], t, state, &flows[i]);
-    out->read_share = w->op == TOPO_READ ? 1 : w->op == TOPO_WRITE ? 0 : w->read_share;
+    out->read_share = read_share;
     if (!out->broken) {
         add_kind(out, &sum, state, lines, w, n, false, out->read_share);
         add_kind(out, &sum, state, lines, w, n, true, 1 - out->read_share);
@@ -203,4 +203,33 @@ int fluid_cost(const struct topo *t, const struct path_state *state, const struc
     out->n_uses = sum.n;
     free(lines);
     return sum.failed ? -ENOMEM : 0;
+}
+
+int fluid_cost_add(struct fluid_cost *a, const struct fluid_cost *b)
+{
+    struct fluid_use *uses = realloc(a->uses, (a->n_uses + b->n_uses + 1) * sizeof(*uses));
+    if (!uses)
+        return -ENOMEM;
+    a->uses = uses;
+    for (size_t i = 0; i < b->n_uses; i++) {
+        size_t k = 0;
+        while (k < a->n_uses && uses[k].linkdir != b->uses[i].linkdir)
+            k++;
+        if (k == a->n_uses)
+            uses[a->n_uses++] = (struct fluid_use){.linkdir = b->uses[i].linkdir};
+        uses[k].wire += b->uses[i].wire;
+        uses[k].frames += b->uses[i].frames;
+        uses[k].bulk += b->uses[i].bulk;
+    }
+    for (int k = 0; k < 3; k++)
+        a->storage[k] += b->storage[k];
+    a->latency += b->latency;
+    a->window_rate = fmin(a->window_rate, b->window_rate);
+    a->broken |= b->broken;
+    return 0;
+}
+
+double fluid_call_bytes(const struct topo *t, const struct topo_workload *w, const struct flow *f, bool write)
+{
+    return (double)calls_of(t, w, f, write).data;
 }

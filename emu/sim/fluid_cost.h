@@ -25,8 +25,14 @@ struct fluid_cost {
     bool broken;        /* no way to the server or back */
 };
 
-/* flows: the n connections that the job's calls take in turn. 0 or -ENOMEM. */
-int fluid_cost(const struct topo *t, const struct path_state *state, const struct topo_workload *w,
+/* flows: the n connections that the job's calls take in turn; read_share: of its payload. 0 or -ENOMEM. */
+int fluid_cost(const struct topo *t, const struct path_state *state, const struct topo_workload *w, double read_share,
                const struct flow *flows, size_t n, struct fluid_cost *out);
+
+/* What b costs added to a, for a job whose payload moves in both, one after the other. 0 or -ENOMEM. */
+int fluid_cost_add(struct fluid_cost *a, const struct fluid_cost *b);
+
+/* Bytes of a full call of an operation. */
+double fluid_call_bytes(const struct topo *t, const struct topo_workload *w, const struct flow *f, bool write);
 
 #endif

@@ -15,7 +15,7 @@ static void pump(struct sim_job *j, ps_t now)
     for (;;) {
         switch (workload_next(&j->work, now, &o, &until)) {
         case WORKLOAD_OPERATION:
-            rpc_operation(s, j, &o, now);
+            rpc_operation(s, o.write && j->target ? j->target : j, &o, now);
             continue;
         case WORKLOAD_WAIT:
             eventq_set(s->queue, &j->event, until);
@@ -23,8 +23,12 @@ static void pump(struct sim_job *j, ps_t now)
         case WORKLOAD_BUSY:
             return;
         case WORKLOAD_OVER:
+            if (j->work.out == 0)
+                server_job_over(s, j);
             if (j->work.out == 0 && j->work.stop == PS_NEVER) {
                 s->result->jobs[j - s->jobs].finished = now;
+                if (j->target)
+                    s->result->jobs[j->target - s->jobs].finished = now;
                 s->jobs_left--;
             }
             return;
@@ -63,8 +67,20 @@ static bool prepare(struct sim *s, size_t i, struct place *p)
     j->sim = s;
     j->mount = (uint32_t)r->mount;
     j->event.run = due;
+    j->stream[0] = j->stream[1] = -1;
     if (!schedule_runs(s->result, r))
         return false;
+    if (r->partner >= 0) {
+        struct sim_job *other = &s->jobs[r->partner];
+        if (r->writes) { /* the other half drives it */
+            j->source = other;
+            j->work.workload = w;
+            return false;
+        }
+        j->target = other;
+        if (!schedule_runs(s->result, &s->result->jobs[r->partner]))
+            return false;
+    }
     *p = (struct place){&t->ifaces[m->iface].addr, &t->vips[m->vip].addr, t->datastores[m->datastore].name, w->name, j};
     topo_addr_print(client, sizeof(client), p->client, false);
     workload_init(&j->work, w, workload_seed(s->options->seed, client, p->datastore, p->workload), WORKLOAD_SPAN);
@@ -102,6 +118,9 @@ void job_done(struct sim *s, struct rpc *r, bool write, uint64_t bytes, ps_t now
         result_operation(s->result, r->job, c->vip, c->box, write, bytes, now - r->issued);
     s->operations++;
     s->ended = now;
-    workload_done(&j->work);
-    pump(j, now);
+    if (j->target && !write)
+        workload_have_read(&j->work);
+    else
+        workload_done(&(j->source ? j->source : j)->work);
+    pump(j->source ? j->source : j, now);
 }

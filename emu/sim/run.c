@@ -146,16 +146,14 @@ static void mark_needed(const struct sim *s, bool *needed)
 
 static void assign_jobs(struct sim *s)
 {
-    const struct topo *t = s->topo;
     for (size_t i = s->result->n_jobs; i-- > 0;) {
         const struct result_job *j = &s->result->jobs[i];
-        const struct topo_workload *w = &t->workloads[j->workload];
         const struct sim_mount *m = &s->mounts[j->mount];
         for (uint32_t k = 0; k < m->n_conns; k++) {
             struct sim_conn *c = &s->conns[m->first_conn + k];
             c->job = (uint32_t)i;
-            c->bulk[SIM_TO_SERVER] |= w->op != TOPO_READ;
-            c->bulk[SIM_TO_CLIENT] |= w->op != TOPO_WRITE;
+            c->bulk[SIM_TO_SERVER] |= j->writes;
+            c->bulk[SIM_TO_CLIENT] |= j->reads;
         }
     }
 }
@@ -385,12 +383,6 @@ struct result *sim_run(struct topo *t, const struct sim_options *o, char *proble
         topo_free(t);
         return NULL;
     }
-    for (size_t i = 0; i < t->n_nodes; i++)
-        if (t->nodes[i].storage) {
-            snprintf(problem, size, "%s: runs know the short form of `storage` only", t->nodes[i].name);
-            topo_free(t);
-            return NULL;
-        }
     if (!suits(t, o->detail, problem, size)) {
         topo_free(t);
         return NULL;

@@ -32,6 +32,8 @@ enum { SIM_TO_SERVER, SIM_TO_CLIENT }; /* directions: what the client sends, wha
 
 struct sim;
 struct fabric;
+struct served;
+struct storage;
 
 /* One NFS call. An operation that fits into one has no struct operation. */
 struct rpc {
@@ -84,7 +86,10 @@ struct sim_job {
     struct workload_job work;
     struct event event; /* its next operation is due */
     struct sim *sim;
+    struct sim_job *target,
+        *source; /* of a clone: the half that writes, of the one that reads, and the other way round */
     uint32_t mount;
+    int stream[2]; /* of the storage, by direction (reads, writes), -1: none yet */
 };
 
 /* A mount: its connections, used in turn. */
@@ -142,6 +147,9 @@ struct limits {
     struct station station[2];
     uint64_t iops; /* 0 = never limiting */
     ps_t free;
+    /* The long form: stations of its own, and the calls that are in them. */
+    struct storage *storage;
+    struct served *first, *last;
 };
 
 struct sim {
@@ -159,6 +167,8 @@ struct sim {
     struct limits *limits; /* by node */
     size_t n_conns, n_jobs;
     size_t jobs_left; /* not over yet */
+    struct served *free_served;
+    struct served_slab *served_slabs;
     struct rpc *free_rpcs;
     struct operation *free_operations;
     struct rpc_slab *slabs;
@@ -214,6 +224,7 @@ void rpc_tcp_notice(void *context, struct tcp *t, enum tcp_notice what, ps_t now
 bool server_init(struct sim *s);
 void server_free(struct sim *s);
 void server_take(struct sim *s, struct rpc *r, ps_t now);
+void server_job_over(struct sim *s, const struct sim_job *j); /* its streams have ended */
 /* Takes the calls of c out of the stations, in order, and appends them to l. */
 void server_withdraw(struct sim *s, struct sim_conn *c, struct rpc_list *l);
 

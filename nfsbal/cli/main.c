@@ -1,3 +1,6 @@
+#include <stdbool.h>
+#include <string.h>
+
 #include "emu/cli/cli.h"
 #include "emu/cli/commands.h"
 #include "nfsbal/cli/commands.h"
@@ -14,13 +17,33 @@ static const struct cli_command commands[] = {
     {"hash", command_hash, "which link does this flow take: one pair, a matrix, a stream or a capture"},
 #if !BUILD_MINIMAL
     {"load", command_load, "read and write files over NFS, as fast or as slowly as asked, without mounting"},
+    {"mount", command_mount, "mount an export, or all datastores of a file, through several VIPs"},
 #endif
     {"path", cmd_path, "explain which links every flow takes"},
     {"plan", command_plan, "find the VIP for each datastore that uses every link"},
+#if !BUILD_MINIMAL
+    {"stat", command_stat, "how the paths of a mount are doing"},
+#endif
     {"tell", command_tell, "write what the devices answered to `ask` into the file"},
+#if !BUILD_MINIMAL
+    {"umount", command_umount, "unmount, and wait until everything is on the server"},
+#endif
     {"verify", command_verify, "hold counters of the real links against what the file says"},
+#if !BUILD_MINIMAL
+    {"vip", command_vip, "add, remove, take down or up a VIP of a mount in use"},
+#endif
 };
 // clang-format on
+
+#if !BUILD_MINIMAL
+/* mount(8) runs mount.TYPE for a type that it doesn't know. */
+static bool is_mount_helper(const char *name)
+{
+    const char *slash = name ? strrchr(name, '/') : NULL;
+
+    return name && strcmp(slash ? slash + 1 : name, "mount.nfsbal") == 0;
+}
+#endif
 
 int main(int argc, char **argv)
 {
@@ -31,5 +54,9 @@ int main(int argc, char **argv)
         .commands = commands,
         .n_commands = sizeof commands / sizeof commands[0],
     };
+#if !BUILD_MINIMAL
+    if (is_mount_helper(argv[0]))
+        return command_mount_helper(argc, argv);
+#endif
     return cli_main(&nfsbal, argc, argv);
 }

@@ -26,7 +26,6 @@ struct extent {
     bool flying;       /* a WRITE is out; then it is not in the tree */
     bool ready;        /* to be sent as soon as possible */
     bool sync;         /* as FILE_SYNC */
-    int abandoned;     /* flying: nobody wants it any more; the negative errno to say when it fails */
     uint64_t sequence; /* of the first write that is in it */
     int64_t since;     /* when that came */
     int64_t sent;      /* flying: since when; the sender's, as is */

@@ -7,18 +7,23 @@
  * A notification to the kernel from within the loop may only be one that takes no lock which a request that waits for us may
  * hold: attributes of an inode (file_open()), never pages and never names.
  */
+#define _GNU_SOURCE /* MNT_DETACH, environ */
 #include "nfsbal/client/fuse.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "nfsbal/client/control.h"
 #include "nfsbal/client/fuse_private.h"
 
 enum {
@@ -96,17 +101,10 @@ void fs_ended(void *context)
 {
     struct fs *fs = context;
 
-    if (fs->ended || fs->n_ops > 0 || !TAILQ_EMPTY(&fs->wb.files))
+    if (fs->ended || (!fs->forced && (fs->n_ops > 0 || !TAILQ_EMPTY(&fs->wb.files))))
         return;
     fs->ended = true;
     fs->config.ended(fs->config.context);
-}
-
-static void drop_node(void *context, struct node *n)
-{
-    struct fs *fs = context;
-
-    wb_abandon(&fs->wb, &n->wb, -EIO, loop_clock());
 }
 
 /* No request will come any more: what is unwritten goes out, then it ends. */
@@ -219,47 +217,6 @@ static void set_read_ahead(struct fs *fs)
         fs_reportf(fs, "readahead=%lld: %s: %s; the kernel's 128 KiB stay", (long long)bytes, path, strerror(errno));
 }
 
-/* The kernel writes blanks and such in its table as \\040. */
-static void unescape_octal(char *text)
-{
-    char *to = text;
-
-    for (const char *from = text; *from; to++) {
-        unsigned code;
-
-        if (from[0] == '\\' && sscanf(from + 1, "%3o", &code) == 1) {
-            *to = (char)code;
-            from += 4;
-        } else {
-            *to = *from++;
-        }
-    }
-    *to = '\0';
-}
-
-/* Device numbers stand in the kernel's table of mounts; asking the mount itself would wait for ourselves. */
-static uint64_t find_device(const char *target)
-{
-    FILE *f = fopen("/proc/self/mountinfo", "re");
-    char line[2 * MOUNT_TEXT_MAX], *real = realpath(target, NULL);
-    uint64_t device = 0;
-
-    while (f && real && fgets(line, sizeof line, f)) {
-        unsigned ma, mi;
-        char where[MOUNT_TEXT_MAX];
-
-        if (sscanf(line, "%*u %*u %u:%u %*s %4095s", &ma, &mi, where) != 3)
-            continue;
-        unescape_octal(where);
-        if (strcmp(where, real) == 0)
-            device = makedev(ma, mi); /* the last one is on top */
-    }
-    if (f)
-        fclose(f);
-    free(real);
-    return device;
-}
-
 static bool open_session(struct fs *fs, char *problem, size_t size)
 {
     struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
@@ -310,6 +267,7 @@ struct fs *fs_mount(const struct fs_config *config, char *problem, size_t size)
     const struct paths_root *root = paths_root(config->paths);
     struct fs *fs = calloc(1, sizeof *fs);
     struct wb_config wb = {.delay = NS_PER_S / 2};
+    char type[64];
 
     if (!fs || !handles_init(&fs->handles)) {
         free(fs);
@@ -317,6 +275,7 @@ struct fs *fs_mount(const struct fs_config *config, char *problem, size_t size)
         return NULL;
     }
     fs->config = *config;
+    fs->target = strdup(config->target);
     fs->options = o;
     fs->loop = config->loop;
     fs->paths = config->paths;
@@ -337,10 +296,11 @@ struct fs *fs_mount(const struct fs_config *config, char *problem, size_t size)
     wb_init(&fs->wb, &wb, config->pool, &ops, fs);
     if (fs->read_max < 4096) {
         snprintf(problem, size, "%s: the server reads no more than %u bytes at a time", config->source, root->read_max);
-    } else if (!make_root(fs)) {
+    } else if (!fs->target || !make_root(fs)) {
         snprintf(problem, size, "no memory");
     } else if (open_session(fs, problem, size)) {
-        fs->device = find_device(config->target);
+        if (!control_find(config->target, &fs->device, type, sizeof type))
+            fs->device = 0;
         set_read_ahead(fs);
         fs_listen(fs);
         return fs;
@@ -349,26 +309,68 @@ struct fs *fs_mount(const struct fs_config *config, char *problem, size_t size)
     return NULL;
 }
 
-void fs_unmount(struct fs *fs, bool force)
+/* Takes it out of the tree of directories. Programs that have files open keep it until they close them. */
+static void detach(struct fs *fs)
 {
-    struct op *op, *next;
+    char program[] = "fusermount3", unmount[] = "-u", quiet[] = "-q", lazy[] = "-z", last[] = "--";
+    char *arguments[] = {program, unmount, quiet, lazy, last, fs->target, NULL};
+    pid_t pid;
+    int status;
 
-    if (fs->mounted) {
-        fs->mounted = false;
-        fuse_session_unmount(fs->session);
+    if (!fs->mounted)
+        return;
+    fs->mounted = false;
+    if (umount2(fs->config.target, MNT_DETACH) == 0 || geteuid() == 0)
+        return;
+    if (posix_spawnp(&pid, program, NULL, NULL, arguments, environ) == 0)
+        waitpid(pid, &status, 0);
+}
+
+static void drop_node(void *context, struct node *n)
+{
+    struct fs *fs = context;
+    uint64_t kept = n->stable ? stable_file_kept(n->stable) : 0;
+
+    if (kept > 0)
+        fs_reportf(fs, "%s: the server may lose %llu bytes, which it was not seen to commit",
+                   n->name ? n->name : "a file", (unsigned long long)kept);
+    if (n->stable) {
+        stable_close(n->stable);
+        n->stable = NULL;
+        n->holds--;
     }
-    if (force && !fs->forced) {
-        fs->forced = true;
-        handles_each(&fs->handles, drop_node, fs);
-        for (op = TAILQ_FIRST(&fs->ops); op; op = next) {
-            next = TAILQ_NEXT(op, link);
-            if (!op->submitted)
-                continue;
+    n->holds++; /* it stays while the table is walked */
+    wb_abandon(&fs->wb, &n->wb, -EIO, loop_clock());
+    n->holds--;
+}
+
+/* Answers what waits, with EIO; nothing is left that could answer it later. */
+static void force(struct fs *fs)
+{
+    struct op *op;
+
+    fs->forced = true;
+    TAILQ_FOREACH (op, &fs->ops, link)
+        if (op->submitted) {
             paths_forget(&op->nfs);
             op->submitted = false;
-            op_fail(op, EIO);
         }
-    }
+    handles_each(&fs->handles, drop_node, fs);
+    TAILQ_FOREACH (op, &fs->ops, link)
+        if (op->req) {
+            fuse_req_interrupt_func(op->req, NULL, NULL);
+            fuse_reply_err(op->req, EIO);
+            op->req = NULL;
+        }
+}
+
+void fs_unmount(struct fs *fs, bool forced)
+{
+    detach(fs);
+    if (!forced || fs->forced)
+        return;
+    loop_io_stop(&fs->io);
+    force(fs);
     end(fs);
 }
 
@@ -379,29 +381,36 @@ static void close_stable(void *context, struct node *n)
     n->stable = NULL;
 }
 
+static void free_ops(struct op_list *list)
+{
+    for (struct op *op; (op = TAILQ_FIRST(list)) != NULL;) {
+        TAILQ_REMOVE(list, op, link);
+        free(op->target);
+        free(op->data);
+        free(op);
+    }
+}
+
 void fs_free(struct fs *fs)
 {
-    struct op *op;
-
     if (!fs)
         return;
     loop_io_stop(&fs->io);
+    detach(fs);
+    if (!fs->ended && fs->session)
+        force(fs);
     loop_timer_stop(&fs->timer);
     loop_task_cancel(&fs->failed);
     loop_task_cancel(&fs->end);
     pool_wait_cancel(&fs->room);
-    if (fs->session) {
-        if (fs->mounted)
-            fuse_session_unmount(fs->session);
+    if (fs->session)
         fuse_session_destroy(fs->session);
-    }
-    while ((op = TAILQ_FIRST(&fs->idle)) != NULL) {
-        TAILQ_REMOVE(&fs->idle, op, link);
-        free(op);
-    }
+    free_ops(&fs->ops);
+    free_ops(&fs->idle);
     handles_each(&fs->handles, close_stable, fs);
     handles_free(&fs->handles);
     free(fs->message.mem);
+    free(fs->target);
     free(fs);
 }
 

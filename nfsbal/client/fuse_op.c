@@ -244,7 +244,7 @@ void op_wait_stable(struct op *op)
 
     if (n->stable) {
         op->sent = loop_clock();
-        rc = stable_sync(n->stable, stable_now, op) ? 0 : -ENOMEM;
+        rc = stable_sync(n->stable, stable_now, op);
         if (rc == 0)
             return;
     }

@@ -78,6 +78,7 @@ struct fs {
     struct fuse_session *session;
     bool mounted, ending, forced, ended;
     int fd;
+    char *target;
     uint64_t device;
     struct fuse_buf message;
     struct loop_io io;

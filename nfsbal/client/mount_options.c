@@ -71,6 +71,7 @@ static const struct row rows[] = {
     {"async", FLAG, MEMBER(sync), 0, 0, 0, NULL, NULL},
     {"soft", FLAG, MEMBER(soft), 1, 0, 0, NULL, NULL},
     {"hard", FLAG, MEMBER(soft), 0, 0, 0, NULL, NULL},
+    {"nolock", FLAG, MEMBER(no_lock), 1, 0, 0, NULL, NULL},
     {"cto", FLAG, MEMBER(cto), 1, 0, 0, NULL, NULL},
     {"nocto", FLAG, MEMBER(cto), 0, 0, 0, NULL, NULL},
     {"rdirplus", FLAG, MEMBER(plus), 1, 0, 0, NULL, NULL},
@@ -114,7 +115,6 @@ static const struct row rows[] = {
     {"sec", MUST_BE, 0, 0, 0, 0, sys, "only AUTH_SYS (sec=sys): user and group numbers, no Kerberos"},
     {"local_lock", MUST_BE, 0, 0, 0, 0, local, no_nlm},
     {"tcp", NOTHING, 0, 0, 0, 0, NULL, NULL},
-    {"nolock", NOTHING, 0, 0, 0, 0, NULL, NULL},
     {"fg", NOTHING, 0, 0, 0, 0, NULL, NULL},
     {"intr", NOTHING, 0, 0, 0, 0, NULL, NULL}, /* as in nfs(5): ignored since Linux 2.6.25 */
     {"nointr", NOTHING, 0, 0, 0, 0, NULL, NULL},

@@ -32,6 +32,7 @@ struct mount_options {
     int64_t ac_reg_min, ac_reg_max;      /* ns */
     int64_t ac_dir_min, ac_dir_max;      /* ns */
     bool cto;                            /* ask the server for attributes at each open */
+    bool no_lock;                        /* the user knows that locks are local */
     bool plus;                           /* READDIRPLUS */
     int64_t port, mount_port;            /* 0: 2049, the portmapper */
     int64_t bound, failback, quarantine; /* ms; -1: the client's default */

@@ -58,9 +58,9 @@ static void add(struct wb_file *f, const struct extent *e, int delta)
 {
     struct wb_wait *w;
 
-    TAILQ_FOREACH(w, &f->waits, link)
-    if (concerns(w, e))
-        w->left += (uint32_t)delta;
+    TAILQ_FOREACH (w, &f->waits, link)
+        if (concerns(w, e))
+            w->left += (uint32_t)delta;
 }
 
 static void forget(const struct extent *e) { add(e->file, e, -1); }
@@ -163,9 +163,9 @@ static bool settle(struct wb *wb, struct wb_file *f)
         return false; /* a callback called in again; the outer call goes on */
     f->settling = true;
     for (;;) {
-        TAILQ_FOREACH(w, &f->waits, link)
-        if (w->left == 0)
-            break;
+        TAILQ_FOREACH (w, &f->waits, link)
+            if (w->left == 0)
+                break;
         if (!w)
             break;
         TAILQ_REMOVE(&f->waits, w, link);
@@ -338,9 +338,9 @@ bool wb_clean(const struct wb_file *f, uint64_t offset, uint64_t end)
 
     if (!f->listed)
         return true;
-    TAILQ_FOREACH(e, &f->flying, link)
-    if (extent_overlaps(e, offset, end))
-        return false;
+    TAILQ_FOREACH (e, &f->flying, link)
+        if (extent_overlaps(e, offset, end))
+            return false;
     e = extent_tree_first(&f->current, offset);
     return !e || e->offset >= end;
 }
@@ -354,9 +354,9 @@ uint64_t wb_end(const struct wb_file *f)
         return 0;
     for (e = f->current.root; e; e = e->right)
         end = extent_end(e);
-    TAILQ_FOREACH(e, &f->flying, link)
-    if (extent_end(e) > end)
-        end = extent_end(e);
+    TAILQ_FOREACH (e, &f->flying, link)
+        if (extent_end(e) > end)
+            end = extent_end(e);
     return end;
 }
 
@@ -373,9 +373,9 @@ static void count_all(struct wb_wait *w, const struct extent_list *list)
 {
     const struct extent *e;
 
-    TAILQ_FOREACH(e, list, link)
-    if (concerns(w, e))
-        w->left++;
+    TAILQ_FOREACH (e, list, link)
+        if (concerns(w, e))
+            w->left++;
 }
 
 bool wb_wait(struct wb *wb, struct wb_file *f, struct wb_wait *w, uint64_t offset, uint64_t end, bool sync, int64_t now)
@@ -416,8 +416,12 @@ void wb_abandon(struct wb *wb, struct wb_file *f, int error, int64_t now)
         leave(wb, e);
         fail(wb, e, error);
     }
-    TAILQ_FOREACH(e, &f->flying, link)
-    e->abandoned = error;
+    while ((e = TAILQ_FIRST(&f->flying)) != NULL) {
+        leave(wb, e);
+        wb->flying--;
+        wb->flying_bytes -= e->size;
+        fail(wb, e, error);
+    }
     settle(wb, f);
     wb_pump(wb, now);
 }
@@ -432,7 +436,7 @@ void wb_written(struct wb *wb, struct extent *e, int error, int64_t now)
     wb->flying--;
     wb->flying_bytes -= e->size;
     if (error) {
-        fail(wb, e, e->abandoned ? e->abandoned : error);
+        fail(wb, e, error);
     } else {
         wb->written_bytes += e->size;
         discard(e);
@@ -447,9 +451,9 @@ static bool is_held(const struct extent *e)
 {
     const struct extent *other;
 
-    TAILQ_FOREACH(other, &e->file->flying, link)
-    if (extent_overlaps(other, e->offset, extent_end(e)))
-        return true;
+    TAILQ_FOREACH (other, &e->file->flying, link)
+        if (extent_overlaps(other, e->offset, extent_end(e)))
+            return true;
     return false;
 }
 
@@ -479,9 +483,9 @@ static bool send_one(struct wb *wb, struct wb_file *f)
 
     if (wb->flying >= wb->config.writes || wb->flying_bytes >= wb->config.in_flight)
         return false;
-    TAILQ_FOREACH(e, &f->ready, link)
-    if (!is_held(e))
-        break;
+    TAILQ_FOREACH (e, &f->ready, link)
+        if (!is_held(e))
+            break;
     if (!e)
         return false;
     gather(wb, e);
@@ -501,8 +505,7 @@ static void pump_once(struct wb *wb)
     struct extent *e;
 
     wb->due = INT64_MAX;
-    TAILQ_FOREACH(f, &wb->files, link)
-    {
+    TAILQ_FOREACH (f, &wb->files, link) {
         while ((e = TAILQ_FIRST(&f->dirty)) != NULL && (pressed || e->since + wb->config.delay <= wb->now))
             make_ready(e);
         if (e && e->since + wb->config.delay < wb->due)
@@ -510,8 +513,8 @@ static void pump_once(struct wb *wb)
     }
     do {
         sent = false;
-        TAILQ_FOREACH(f, &wb->files, link)
-        sent |= send_one(wb, f);
+        TAILQ_FOREACH (f, &wb->files, link)
+            sent |= send_one(wb, f);
     } while (sent);
 }
 

@@ -83,7 +83,7 @@ bool wb_wait(struct wb *wb, struct wb_file *f, struct wb_wait *w, uint64_t offse
 int wb_take_error(struct wb_file *f);
 void wb_set_error(struct wb_file *f, int error); /* unless there is one already */
 
-/* Forgets everything, each range with ops.dropped(error); what is on its way is forgotten when it comes back. */
+/* Forgets everything, each range with ops.dropped(error). No answer to a WRITE that is out may come any more. */
 void wb_abandon(struct wb *wb, struct wb_file *f, int error, int64_t now);
 
 /* The answer: `error` 0 (all of it is written) or negative errno (none of it is). */

@@ -3,5 +3,10 @@
 #define NFSBAL_NFS_COMMANDS_H
 
 int command_load(int argc, char **argv);
+int command_mount(int argc, char **argv);
+int command_mount_helper(int argc, char **argv); /* as mount(8) calls it */
+int command_stat(int argc, char **argv);
+int command_umount(int argc, char **argv);
+int command_vip(int argc, char **argv);
 
 #endif

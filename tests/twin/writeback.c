@@ -76,9 +76,9 @@ static bool still_held(const struct wait *x)
 
     if (!f->listed)
         return false;
-    TAILQ_FOREACH(e, &f->flying, link)
-    if (e->sequence <= x->wait.sequence && extent_overlaps(e, 4ULL * x->from, 4ULL * x->to))
-        return true;
+    TAILQ_FOREACH (e, &f->flying, link)
+        if (e->sequence <= x->wait.sequence && extent_overlaps(e, 4ULL * x->from, 4ULL * x->to))
+            return true;
     for (uint64_t at = 4ULL * x->from; (e = extent_tree_first(&f->current, at)) && e->offset < 4ULL * x->to;
          at = extent_end(e))
         if (e->sequence <= x->wait.sequence)

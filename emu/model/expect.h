@@ -19,6 +19,9 @@
  *     iops                      operations a second: all or of the selected datastore or host, in the window; of machines,
  *                               [GROUP] or [GROUP:PHASE], from the first that enters to the last that leaves
  *     iops_peak                 of all machines, or [GROUP], in their busiest 10 s
+ *     disk_iops, disk_read, disk_write, disk_util
+ *                               [NAS:GROUP] of a `storage:`, whole run: operations a second of one disk, bytes/s of all
+ *                               disks, parity and mirrors included, share of their time
  *     duration, job_time        seconds: of a group or phase, first in to last out; of one machine, mean
  *     latency_mean, _max        seconds, of a group or phase, whole run
  */

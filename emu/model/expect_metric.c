@@ -7,6 +7,7 @@
 #include "emu/model/diag.h"
 #include "emu/model/expect_vms.h"
 #include "emu/model/result.h"
+#include "emu/model/storage.h"
 #include "emu/model/topology.h"
 
 static const struct result_entity *entity(const struct result *r, struct expect_selection s)
@@ -23,6 +24,7 @@ static const struct result_entity *entity(const struct result *r, struct expect_
     case EXPECT_ALL:
     case EXPECT_NODE:
     case EXPECT_LINKDIR:
+    case EXPECT_DISKS:
     case EXPECT_VMS:
         break;
     }
@@ -145,6 +147,28 @@ static double machines(const struct result *r, struct expect_selection s, double
     return values[(int)parameter](r, s.index);
 }
 
+enum disks_metric { DISKS_IOPS, DISKS_READ, DISKS_WRITE, DISKS_UTIL };
+
+/* Of a group of disks, over the whole run: operations a second of one disk, bytes/s of all, share of their time. */
+static double disks(const struct result *r, struct expect_selection s, double parameter)
+{
+    const struct result_disks *d = &r->disks[s.index];
+    double seconds = (double)r->duration / (double)PS_PER_S;
+    if (!d->counted)
+        return nan("");
+    switch ((enum disks_metric)parameter) {
+    case DISKS_IOPS:
+        return (double)(d->reads + d->writes) / seconds / d->disks;
+    case DISKS_READ:
+        return (double)d->read_bytes / seconds;
+    case DISKS_WRITE:
+        return (double)d->write_bytes / seconds;
+    case DISKS_UTIL:
+        break;
+    }
+    return (double)d->busy / (double)PS_PER_S / d->disks / seconds;
+}
+
 #define BIT(kind) (1u << (kind))
 #define ENTITIES  (BIT(EXPECT_ALL) | BIT(EXPECT_DATASTORE) | BIT(EXPECT_HOST))
 
@@ -165,6 +189,10 @@ static const struct expect_metric metrics[] = {
     {"latency_p99",     EXPECT_SECONDS,     ENTITIES, latency, 0.99},
     {"iops",            EXPECT_NUMBER,      ENTITIES | BIT(EXPECT_VMS), operation_rate, 0},
     {"iops_peak",       EXPECT_NUMBER,      BIT(EXPECT_ALL) | BIT(EXPECT_VMS), peak, 0},
+    {"disk_iops",       EXPECT_NUMBER,      BIT(EXPECT_DISKS), disks, DISKS_IOPS},
+    {"disk_read",       EXPECT_BYTES_PER_S, BIT(EXPECT_DISKS), disks, DISKS_READ},
+    {"disk_write",      EXPECT_BYTES_PER_S, BIT(EXPECT_DISKS), disks, DISKS_WRITE},
+    {"disk_util",       EXPECT_NUMBER,      BIT(EXPECT_DISKS), disks, DISKS_UTIL},
     {"duration",        EXPECT_SECONDS,     BIT(EXPECT_VMS), machines, VMS_DURATION},
     {"job_time",        EXPECT_SECONDS,     BIT(EXPECT_VMS), machines, VMS_TIME},
     {"latency_mean",    EXPECT_SECONDS,     BIT(EXPECT_VMS), machines, VMS_MEAN},
@@ -189,8 +217,22 @@ const char *expect_metric_nearest(const char *name)
     return diag_nearest(name, names, N_METRICS);
 }
 
+/* NODE:GROUP of the i-th group of disks; in the topology's memory only as two strings, so kept here while it is compared. */
+static const char *name_of_disks(const struct topo *t, size_t i, char *buf, size_t size)
+{
+    for (size_t n = 0; n < t->n_nodes; n++) {
+        const struct storage_model *m = t->nodes[n].storage;
+        if (m && i < m->n_groups) {
+            snprintf(buf, size, "%s:%s", t->nodes[n].name, m->groups[i].name);
+            return buf;
+        }
+        i -= m ? m->n_groups : 0;
+    }
+    return NULL;
+}
+
 /* The name of the i-th thing of a kind, or NULL behind the last. */
-static const char *name_of(const struct topo *t, enum expect_kind kind, size_t i)
+static const char *name_of(const struct topo *t, enum expect_kind kind, size_t i, char *buf, size_t size)
 {
     switch (kind) {
     case EXPECT_DATASTORE:
@@ -204,6 +246,8 @@ static const char *name_of(const struct topo *t, enum expect_kind kind, size_t i
         return i < t->n_nodes ? t->nodes[i].name : NULL;
     case EXPECT_LINKDIR:
         return i < 2 * t->n_links ? topo_linkdir_name(t, (int)i) : NULL;
+    case EXPECT_DISKS:
+        return name_of_disks(t, i, buf, size);
     case EXPECT_VMS:
         return i < t->n_vm_groups ? t->vm_groups[i].name : NULL;
     case EXPECT_ALL:
@@ -228,12 +272,15 @@ const char *expect_select(const struct topo *t, const struct expect_metric *m, c
                           struct expect_selection *out, char *buf, size_t size)
 {
     const char *near = NULL, *name;
+    char scratch[256], kept[256];
     bool switches = m->value == links_used;
     *out = (struct expect_selection){.kind = EXPECT_ALL, .index = -1};
     if (!selector) {
         if (m->kinds & BIT(EXPECT_ALL))
             return NULL;
-        if (m->kinds & BIT(EXPECT_VMS))
+        if (m->kinds & BIT(EXPECT_DISKS))
+            snprintf(buf, size, "%s needs a group of disks: %s[NAS:GROUP]", m->name, m->name);
+        else if (m->kinds & BIT(EXPECT_VMS))
             snprintf(buf, size, "%s needs a group of machines: %s[GROUP] or %s[GROUP:PHASE]", m->name, m->name,
                      m->name);
         else
@@ -245,14 +292,17 @@ const char *expect_select(const struct topo *t, const struct expect_metric *m, c
         return NULL;
     }
     for (enum expect_kind kind = EXPECT_DATASTORE; kind <= EXPECT_VMS; kind++) {
-        for (size_t i = 0; m->kinds & BIT(kind) && (name = name_of(t, kind, i)); i++) {
+        for (size_t i = 0; m->kinds & BIT(kind) && (name = name_of(t, kind, i, scratch, sizeof scratch)); i++) {
             if (!is_of_kind(t, kind, i, switches))
                 continue;
             if (!strcmp(name, selector) && kind != EXPECT_VMS) {
                 *out = (struct expect_selection){.kind = kind, .index = (int)i};
                 return NULL;
             }
-            near = near ? near : diag_nearest(selector, &name, 1);
+            if (!near && (near = diag_nearest(selector, &name, 1)) == scratch) {
+                snprintf(kept, sizeof kept, "%s", scratch);
+                near = kept;
+            }
         }
     }
     if (m->kinds == BIT(EXPECT_ALL))

@@ -13,7 +13,8 @@ enum expect_kind {
     EXPECT_CONTROLLER,
     EXPECT_NODE, /* a NAS or switch as a whole */
     EXPECT_LINKDIR,
-    EXPECT_VMS /* a group of virtual machines, or one of its phases */
+    EXPECT_DISKS, /* a group of disks: NODE:GROUP */
+    EXPECT_VMS    /* a group of virtual machines, or one of its phases */
 };
 
 /* A selector, looked up in a topology. */

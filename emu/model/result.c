@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "emu/model/result_vms.h"
+#include "emu/model/storage.h"
 #include "emu/model/topology.h"
 #include "emu/model/topology_file.h"
 
@@ -243,6 +244,28 @@ static bool name_links(struct result *r)
     return true;
 }
 
+static bool name_disks(struct result *r)
+{
+    const struct topo *t = r->topo;
+    size_t n = 0;
+    for (size_t i = 0; i < t->n_nodes; i++)
+        n += t->nodes[i].storage ? t->nodes[i].storage->n_groups : 0;
+    r->disks = calloc(n + 1, sizeof *r->disks);
+    for (size_t i = 0; r->disks && i < t->n_nodes; i++) {
+        const struct storage_model *m = t->nodes[i].storage;
+        for (size_t g = 0; m && g < m->n_groups; g++) {
+            struct result_disks *d = &r->disks[r->n_disks++];
+            size_t size = strlen(t->nodes[i].name) + strlen(m->groups[g].name) + 2;
+            *d = (struct result_disks){
+                .node = (int)i, .group = (unsigned)g, .name = malloc(size), .disks = m->groups[g].disks};
+            if (!d->name)
+                return false;
+            snprintf(d->name, size, "%s:%s", t->nodes[i].name, m->groups[g].name);
+        }
+    }
+    return r->disks != NULL;
+}
+
 struct result *result_new(struct topo *t, const char *engine, uint64_t seed, ps_t slice, size_t n_slices)
 {
     struct result *r = calloc(1, sizeof *r);
@@ -261,7 +284,7 @@ struct result *result_new(struct topo *t, const char *engine, uint64_t seed, ps_
     r->slice = slice;
     r->n_slices = slice > 0 ? n_slices : 0;
     if (!io_keep_latency(&r->read) || !io_keep_latency(&r->write) || !name_boxes(r) || !name_datastores_and_vips(r) ||
-        !list_jobs(r) || !name_links(r) || !result_vms_new(r)) {
+        !list_jobs(r) || !name_links(r) || !name_disks(r) || !result_vms_new(r)) {
         result_free(r);
         return NULL;
     }
@@ -287,6 +310,9 @@ void result_free(struct result *r)
     free(r->links);
     free(r->paths);
     free(r->hops);
+    for (size_t d = 0; d < r->n_disks; d++)
+        free(r->disks[d].name);
+    free(r->disks);
     result_vms_free(r);
     free(r->notes);
     free(r->entity_of_box);

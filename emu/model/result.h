@@ -119,6 +119,18 @@ struct result_vm_group {
 };
 #define RESULT_BIN (10 * PS_PER_S) /* peaks are of stretches of this length */
 
+/* The disks of one group of a storage. Whole run. */
+struct result_disks {
+    int node;
+    unsigned group;                   /* of the node's storage */
+    char *name;                       /* "ps1:ssd" */
+    unsigned disks;                   /* that work */
+    uint64_t reads, writes;           /* operations of disks, with those for parity and mirror */
+    uint64_t read_bytes, write_bytes; /* the same */
+    ps_t busy;                        /* of all disks together */
+    bool counted;                     /* the engine has moved operations; fluid moves none */
+};
+
 struct result {
     const char *file, *name, *title, *case_name; /* case_name NULL: the file without a case */
     const char *engine;                          /* "plan", "fluid", "train", "frame", "live"; a literal */
@@ -141,6 +153,7 @@ struct result {
     struct result_job *jobs;           size_t n_jobs;
     struct result_link *links;         size_t n_links;       /* by linkdir */
     struct result_path *paths;         size_t n_paths;
+    struct result_disks *disks;        size_t n_disks;       /* of the long forms of `storage:`, in order of nodes and groups */
     struct result_vm_group *vm_groups; size_t n_vm_groups;   /* as in the topology */
     int *hops;                         size_t n_hops;
     // clang-format on

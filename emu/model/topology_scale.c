@@ -109,7 +109,8 @@ static const struct doc_node *look_up(struct topo_arena *a, const struct doc_nod
 /* ... in the file, or in the first case that has it. */
 static const struct doc_node *look_anywhere(struct topo_arena *a, const struct topo_file *f, const char *path)
 {
-    const struct doc_node *found = look_up(a, f->root, path);
+    /* Not within `cases`: it is the merged tree that is scaled. */
+    const struct doc_node *found = strncmp(path, "cases/", 6) ? look_up(a, f->root, path) : NULL;
     for (size_t k = 0; !found && k < topo_file_cases(f); k++)
         found = look_up(a, doc_get(f->cases->pairs[k].value, "set"), path);
     return found;

@@ -158,6 +158,28 @@ static void put_notes(struct report_sink *s, const char *notes)
     s->end(s);
 }
 
+static void put_disks(struct report_sink *s, const struct result *r)
+{
+    if (!r->n_disks)
+        return;
+    s->begin(s, "disks", true, false);
+    for (size_t i = 0; i < r->n_disks; i++) {
+        const struct result_disks *d = &r->disks[i];
+        if (!d->counted)
+            continue;
+        s->begin(s, NULL, false, true);
+        s->name(s, "name", d->name);
+        s->count(s, "disks", d->disks);
+        s->count(s, "reads", d->reads);
+        s->count(s, "writes", d->writes);
+        s->count(s, "read_bytes", d->read_bytes);
+        s->count(s, "write_bytes", d->write_bytes);
+        s->real(s, "utilisation", r->duration ? seconds(d->busy) / d->disks / seconds(r->duration) : nan(""));
+        s->end(s);
+    }
+    s->end(s);
+}
+
 static void put_vm_phase(struct report_sink *s, const struct result_vm_phase *p)
 {
     uint64_t n = p->operations[0] + p->operations[1];
@@ -237,6 +259,7 @@ static void put_case(struct report_sink *s, const struct result *r)
     put_entities(s, "vips", r->vips, r->n_vips, false);
     put_entities(s, "controllers", r->controllers, r->n_controllers, false);
     put_jobs(s, r);
+    put_disks(s, r);
     put_vm_groups(s, r);
     s->begin(s, "links", true, false);
     for (size_t i = 0; i < r->n_links; i++)

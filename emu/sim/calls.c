@@ -25,6 +25,7 @@
 #include "emu/sim/run.h"
 #include "emu/sim/sim.h"
 #include "emu/sim/storage.h"
+#include "emu/sim/storage_count.h"
 
 #define STALLED (600 * PS_PER_S)
 enum { SLAB = 1024 };
@@ -698,6 +699,8 @@ struct result *calls_run(struct topo *t, const struct sim_options *o, char *prob
     } else if (set_up(&c, problem, size)) {
         c.result->complete = drive(&c, &plan, &now);
         schedule_close(c.result, now, c.slices);
+        for (size_t i = 0; i < t->n_nodes; i++)
+            storage_count_into(c.result, (int)i, c.limits[i].storage);
         schedule_count_links(c.result, c.counts);
         ok = result_trace_paths(c.result) == 0;
         result_finish(c.result);

@@ -9,6 +9,7 @@
 
 #include "emu/fabric/fabric.h"
 #include "emu/model/schedule.h"
+#include "emu/sim/storage_count.h"
 
 void measure_tap(void *context, int linkdir, const struct train *n, ps_t start)
 {
@@ -105,6 +106,8 @@ void measure_finish(struct sim *s, ps_t now)
         r->flooded_unicast += c.flooded_unicast;
         r->mac_flaps += c.mac_flaps;
     }
+    for (size_t i = 0; i < t->n_nodes; i++)
+        storage_count_into(r, (int)i, s->limits[i].storage);
     schedule_count_links(r, s->counts);
     count_tcp(s);
     result_finish(r);

@@ -6,13 +6,13 @@ set -euo pipefail
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-if ! emu reproduce --check --quiet --sensitivity --markdown "$tmp/results.md" --json "$tmp/results.json" >"$tmp/out"; then
+if ! emu reproduce --check --quiet --markdown "$tmp/results.md" --json "$tmp/results.json" >"$tmp/out"; then
     cat "$tmp/out"
     grep -n 'FAIL\|undefined\|not run' "$tmp/results.md" || true
     exit 1
 fi
 if ! diff -u docs/results.md "$tmp/results.md"; then
-    echo 'docs/results.md is not current: emu reproduce --sensitivity --markdown docs/results.md'
+    echo 'docs/results.md is not current: emu reproduce --markdown docs/results.md'
     exit 1
 fi
 for file in "$tmp/results.json" tests/golden/reproduce/json.out; do

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every topology file of ours runs, and what it expects holds.
+# Every topology file of ours runs, and what it expects holds. The storms of thousands of machines are left to reproduce.sh, which
+# runs once: tens of millions of operations are too many for a build with sanitizers.
 set -euo pipefail
 
 
@@ -13,4 +14,4 @@ run_one() {
     fi
 }
 export -f run_one
-find topologies -name '*.yaml' -print0 | sort -z | xargs -0 -n 1 -P 2 bash -c 'run_one "$0"'
+find topologies -name '*.yaml' -not -path '*/xendesktop/*' -not -path '*/fluidcache/*' -not -path '*/nexenta/*' -print0 | sort -z | xargs -0 -n 1 -P 2 bash -c 'run_one "$0"'

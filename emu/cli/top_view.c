@@ -301,6 +301,8 @@ enum top_action top_view_key(struct top_view *v, const struct watch *w, int key)
         break;
     case 's':
         v->sort = (enum top_sort)((v->sort + 1) % TOP_SORT_COUNT);
+        top_view_arrange(v, w);
+        go(v, -v->n_order); /* to what is on top now */
         break;
     case 'i':
         v->hide_idle = !v->hide_idle;

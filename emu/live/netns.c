@@ -179,14 +179,14 @@ void netns_close(struct netns *n)
 /* ---- devices ---- */
 
 /* IPV4_DEVCONF_*: answer and ask by ARP for the device's own addresses only, and let packets in whichever way their answers
- * would go. */
+ * would go. An address that goes takes no other one of its network with it. */
 static int put_arp_rules(struct nl_msg *m)
 {
     struct nlattr *all = nla_nest_start(m, IFLA_AF_SPEC), *inet, *conf, *inet6;
 
     if (!all || !(inet = nla_nest_start(m, AF_INET)) || !(conf = nla_nest_start(m, IFLA_INET_CONF)) ||
         nla_put_u32(m, IPV4_DEVCONF_ARP_IGNORE, 1) < 0 || nla_put_u32(m, IPV4_DEVCONF_ARP_ANNOUNCE, 2) < 0 ||
-        nla_put_u32(m, IPV4_DEVCONF_RP_FILTER, 0) < 0)
+        nla_put_u32(m, IPV4_DEVCONF_RP_FILTER, 0) < 0 || nla_put_u32(m, IPV4_DEVCONF_PROMOTE_SECONDARIES, 1) < 0)
         return -ENOMEM;
     nla_nest_end(m, conf);
     nla_nest_end(m, inet);

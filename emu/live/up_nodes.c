@@ -72,30 +72,47 @@ static int host_addresses(struct up_lab *u, struct netns *n, int iface, const ch
     return rc;
 }
 
-/* A network for each subnet of VIPs that may come to this interface, whether or not one is there now, and everything else by
- * the gateway, or on the link: clients that have called are known there (endpoint.c). */
+/* The network of the subnet of VIPs that may come to a controller's interface, whether or not one is there now, and everything
+ * else by the gateway, or on the link: clients that have called are known there (endpoint.c). */
+static int controller_routes(struct up_lab *u, struct netns *n, int iface, const struct topo_addr *vip,
+                             const char *device, int (*add)(struct netns *n, struct netns_route *r))
+{
+    const struct topo_iface *i = &u->topo->ifaces[iface];
+    const char *congestion = u->topo->stacks[i->box].congestion;
+    struct netns_route connected = {.device = device, .to = vip, .congestion = congestion},
+                       standard = {.device = device,
+                                   .gateway = i->gateway.version ? &i->gateway : NULL,
+                                   .congestion = congestion,
+                                   .metric = 1};
+    int rc = add(n, &connected);
+
+    return rc == 0 ? add(n, &standard) : rc;
+}
+
 static int controller_addresses(struct up_lab *u, struct netns *n, int iface, const char *device)
 {
     const struct topo *t = u->topo;
-    const struct topo_iface *i = &t->ifaces[iface];
-    const char *congestion = t->stacks[i->box].congestion;
-    struct netns_route standard = {
-        .device = device, .gateway = i->gateway.version ? &i->gateway : NULL, .congestion = congestion, .metric = 1};
     bool routed = false;
-    int rc = 0;
+    int rc = 0, box = t->ifaces[iface].box;
 
     for (size_t v = 0; v < t->n_vips && rc == 0; v++) {
-        struct netns_route connected = {.device = device, .to = &t->vips[v].addr, .congestion = congestion};
-
-        if (path_vip_iface(t, (int)v, i->box) != iface)
+        if (path_vip_iface(t, (int)v, box) != iface)
             continue;
         if (!routed)
-            rc = add_route(n, &connected);
+            rc = controller_routes(u, n, iface, &t->vips[v].addr, device, add_route);
         routed = true;
-        if (rc == 0 && t->vips[v].home == i->box && t->vips[v].up)
+        if (rc == 0 && t->vips[v].home == box && t->vips[v].up)
             rc = netns_address_add(n, device, &t->vips[v].addr);
     }
-    return rc == 0 && routed ? add_route(n, &standard) : rc;
+    return rc;
+}
+
+/* The kernel forgets the routes of a device with its last address. */
+static int route_again(struct netns *n, struct netns_route *r)
+{
+    int rc = netns_route_add(n, r);
+
+    return rc == -EEXIST ? 0 : rc;
 }
 
 int up_move_address(struct up_lab *u, int vip, int from, int to)
@@ -113,6 +130,8 @@ int up_move_address(struct up_lab *u, int vip, int from, int to)
     if (iface >= 0 && rc == 0) {
         up_device_name(t, iface, device);
         rc = netns_address_add(u->spaces[to], device, &t->vips[vip].addr);
+        if (rc == 0)
+            rc = controller_routes(u, u->spaces[to], iface, &t->vips[vip].addr, device, route_again);
     }
     return rc;
 }

@@ -308,8 +308,15 @@ static void sorts_as_told(void **state)
     draw(s, 24, 100);
     assert_int_equal(row_of(s, "\n sw:2>esx1:vmnic3") + 1, 3);
     assert_int_equal(row_of(s, "\n esx1:vmnic2>sw:1") + 1, 4);
-    assert_int_equal(s->v.selected, 0); /* the link, not the row */
-    assert_int_equal(s->c.cells[4 * 100 + 50].style, TOP_SELECTED);
+    assert_int_equal(s->v.selected, 3); /* what is on top now */
+    assert_int_equal(s->c.cells[3 * 100 + 50].style, TOP_SELECTED);
+    /* The choice is one of a link, not of a row. */
+    top_view_key(&s->v, s->w, TOP_KEY_DOWN);
+    take(s->w, 13, first, 1, 1);
+    top_view_arrange(&s->v, s->w);
+    draw(s, 24, 100);
+    assert_int_equal(s->v.selected, 0);
+    assert_int_equal(s->c.cells[3 * 100 + 50].style, TOP_SELECTED);
     close_screen(s);
 }
 

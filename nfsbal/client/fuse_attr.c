@@ -31,13 +31,10 @@ static void got(struct request *r, const struct nfs3_result *result)
     answer_attr(op);
 }
 
-/* The answers to WRITEs brought attributes along; most often they will do. */
+/* The kernel has a cache of its own and asks when that won't do, for reasons that we may not know (another of a file's names was
+ * unlinked), so the server is asked. */
 static void get(struct op *op)
 {
-    if (attr_cache_left(&op->node->attr, loop_clock()) > 0) {
-        answer_attr(op);
-        return;
-    }
     op->nfs.call = (struct nfs3_call){.fh = op->node->fh};
     op_send(op, NFS3_GETATTR, got);
 }

@@ -391,6 +391,8 @@ void fs_dropped(void *context, struct wb_file *f, uint64_t offset, uint32_t size
     struct fs *fs = context;
     const struct node *n = node_of(f);
 
+    if (n->gone && error == -ESTALE) /* nobody can ever miss it */
+        return;
     fs->dropped_bytes += size;
     fs_reportf(fs, "%s%s: %u bytes at %llu were not written: %s", n->name ? "" : "file ",
                n->name ? n->name : "without a name", size, (unsigned long long)offset, strerror(-error));

@@ -277,16 +277,22 @@ void fs_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
 /* Removing. A file that is open here must live on, and NFS 3 knows nothing of open files: it gets a name that nobody looks for
  * and is removed at the last close, as the kernel's client does it. */
 
+static void lost_name(struct fs *fs, struct node *n)
+{
+    if (n->attr.attr.nlink <= 1 && n->opens == 0)
+        n->gone = true;
+    attr_cache_expire(&n->attr);
+    handles_drop_name(&fs->handles, n);
+}
+
 static void removed(struct request *r, const struct nfs3_result *result)
 {
     struct op *op = op_answer(r);
     struct node *n = handles_named(&op->fs->handles, op->node->id, op->name);
 
     take_dir(op, op->node, result->dir);
-    if (result->status == NFS3_SUCCESS && n) {
-        attr_cache_expire(&n->attr);
-        handles_drop_name(&op->fs->handles, n);
-    }
+    if (result->status == NFS3_SUCCESS && n)
+        lost_name(op->fs, n);
     op_fail_status(op, result->status);
 }
 
@@ -379,10 +385,8 @@ static void renamed(struct request *r, const struct nfs3_result *result)
     if (result->status == NFS3_SUCCESS) {
         struct node *old = handles_named(h, op->node->id, op->name);
 
-        if (old && old != n) {
-            attr_cache_expire(&old->attr);
-            handles_drop_name(h, old);
-        }
+        if (old && old != n)
+            lost_name(op->fs, old);
         if (n) {
             attr_cache_expire(&n->attr);
             handles_set_name(h, n, op->node->id, op->name);

@@ -30,6 +30,7 @@ struct node {
     struct wb_file wb;
     struct stable_file *stable; /* while something was written that may not be stable */
     bool closing;               /* `stable` is being synced to be closed */
+    bool gone;                  /* its last name was removed */
     bool shown;                 /* the kernel may have pages that match `shown_*` */
     uint64_t shown_size;        /* of the file when it was last opened */
     struct nfs3_time shown_mtime, shown_ctime;

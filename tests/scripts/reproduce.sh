@@ -16,7 +16,7 @@ if ! diff -u docs/results.md "$tmp/results.md"; then
     exit 1
 fi
 for file in "$tmp/results.json" tests/golden/reproduce/json.out; do
-    python3 - "$file" <<'EOF'
+    /usr/bin/python3 - "$file" <<'EOF' # the one that Debian's jsonschema belongs to
 import json, sys, jsonschema
 schema = json.load(open("docs/emu-reproduction.schema.json"))
 jsonschema.Draft202012Validator(schema).validate(json.load(open(sys.argv[1])))

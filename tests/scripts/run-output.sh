@@ -51,8 +51,13 @@ for path in sys.argv[1:]:
 PY
 }
 validate "$tmp/train.json" "$tmp/frame.json" "$tmp/fluid.json"
-for file in topologies/*/*.yaml; do
-    emu run --detail fluid --quiet --json - "$file" >"$tmp/one.json"
+for file in topologies/*/*.yaml tests/golden/run/vms.yaml; do
+    detail=fluid
+    if grep -q '^ *vm-groups:' "$file"; then
+        case $file in topologies/*) continue ;; esac # hours of thousands of machines
+        detail=call
+    fi
+    emu run --detail $detail --quiet --json - "$file" >"$tmp/one.json"
     validate "$tmp/one.json" || fail "$file: its result does not fit the schema"
 done
 sed 's/"engine": "train"/"engine": "magic"/' "$tmp/train.json" >"$tmp/bad.json"

@@ -49,11 +49,10 @@ struct conn {
     struct loop_io io;
     struct loop_timer timer; /* connecting: its limit; up: the watchdog */
     struct loop_task flush, close;
-    int64_t heard; /* last reply, or when calls began to wait */
-    size_t last_outstanding;
     unsigned bad_ticks, probes;
     uint16_t source_port;
     uint64_t retransmitted; /* in the end */
+    bool stalled;
     char problem[200];
 };
 
@@ -131,18 +130,15 @@ void conn_close(struct conn *c, const char *reason)
 static void service(struct conn *c, int revents)
 {
     bool good = nfs3_service(c->nfs3, revents);
-    size_t outstanding = nfs3_outstanding(c->nfs3);
 
     if (c->state != CONN_UP) /* closed by a callback */
         return;
     if (!good) {
         say(c, "%s", nfs3_problem(c->nfs3));
+        c->stalled = nfs3_errno(c->nfs3) == ETIMEDOUT || nfs3_errno(c->nfs3) == EHOSTUNREACH;
         fail(c);
         return;
     }
-    if (outstanding < c->last_outstanding)
-        c->heard = loop_clock();
-    c->last_outstanding = outstanding;
     loop_io_events(&c->io, LOOP_READ | (nfs3_events(c->nfs3) & POLLOUT ? LOOP_WRITE : 0u));
 }
 
@@ -187,6 +183,7 @@ static void watch(void *context)
     }
     if (c->bad_ticks * tick >= bound && heard >= bound) {
         say(c, "no progress for %lld.%lld s", (long long)heard / 1000, (long long)heard % 1000 / 100);
+        c->stalled = true;
         fail(c);
     }
 }
@@ -300,7 +297,6 @@ static void up(struct conn *c)
     }
     c->fd = -1;
     c->state = CONN_UP;
-    c->heard = loop_clock();
     loop_io_start(c->loop, &c->io, nfs3_fd(c->nfs3), LOOP_READ, ready, c);
     loop_timer_start(c->loop, &c->timer, tick_ms(c) * NS_PER_MS, watch, c);
     c->changed(c->context, c, CONN_UP);
@@ -375,21 +371,17 @@ int conn_send(struct conn *c, const struct nfs3_call *call, nfs3_done *done, voi
     if (c->state != CONN_UP)
         return -ENOTCONN;
     rc = nfs3_send(c->nfs3, call, done, arg);
-    if (rc == 0) {
-        if (nfs3_outstanding(c->nfs3) == 1)
-            c->heard = loop_clock();
+    if (rc == 0)
         loop_task_queue(c->loop, &c->flush, flush, c);
-    }
     return rc;
 }
 
 enum conn_state conn_get_state(const struct conn *c) { return c->state; }
 const char *conn_problem(const struct conn *c) { return c->problem; }
+bool conn_stalled(const struct conn *c) { return c->stalled; }
 uint16_t conn_source_port(const struct conn *c) { return c->source_port; }
 size_t conn_outstanding(const struct conn *c) { return c->nfs3 ? nfs3_outstanding(c->nfs3) : 0; }
 uint64_t conn_outstanding_bytes(const struct conn *c) { return c->nfs3 ? nfs3_outstanding_bytes(c->nfs3) : 0; }
-
-int64_t conn_silent_ms(const struct conn *c) { return conn_outstanding(c) ? (loop_clock() - c->heard) / NS_PER_MS : 0; }
 
 static bool tcp_of(const struct conn *c, struct tcp_info *info)
 {

@@ -61,10 +61,10 @@ int conn_send(struct conn *c, const struct nfs3_call *call, nfs3_done *done, voi
 
 enum conn_state conn_get_state(const struct conn *c);
 const char *conn_problem(const struct conn *c); /* why it closed */
+bool conn_stalled(const struct conn *c);        /* closed because nothing came: who else uses that way? */
 uint16_t conn_source_port(const struct conn *c);
 size_t conn_outstanding(const struct conn *c);         /* calls */
 uint64_t conn_outstanding_bytes(const struct conn *c); /* of READ and WRITE data asked for and not answered */
-int64_t conn_silent_ms(const struct conn *c);          /* since the last reply or, if later, since calls are waiting */
 uint64_t conn_retransmitted(const struct conn *c);     /* segments sent again */
 int64_t conn_rtt_us(const struct conn *c);             /* TCP's smoothed round-trip time; 0: not known */
 

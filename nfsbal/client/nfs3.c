@@ -38,7 +38,7 @@
 
 struct nfs3 {
     struct rpc_context *rpc;
-    int fd;
+    int fd, error;
     struct nfs3_pending *out, *lost, **lost_end;
     size_t n_out;
     uint64_t out_bytes; /* of data, read or written */
@@ -500,6 +500,7 @@ int nfs3_send(struct nfs3 *n, const struct nfs3_call *call, nfs3_done *done, voi
 }
 
 int nfs3_events(struct nfs3 *n) { return rpc_which_events(n->rpc); }
+int nfs3_errno(const struct nfs3 *n) { return n->error; }
 int nfs3_fd(const struct nfs3 *n) { return n->fd; }
 size_t nfs3_outstanding(const struct nfs3 *n) { return n->n_out; }
 uint64_t nfs3_outstanding_bytes(const struct nfs3 *n) { return n->out_bytes; }
@@ -512,14 +513,18 @@ bool nfs3_service(struct nfs3 *n, int revents)
     errno = 0;
     rc = rpc_service(n->rpc, revents);
     if (rc && !n->over) {
-        const char *text = rpc_get_error(n->rpc);
-        int error = 0;
-        socklen_t size = sizeof error;
+        int error = errno, pending = 0;
+        socklen_t size = sizeof pending;
 
         n->over = true;
-        if (getsockopt(n->fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error)
-            text = strerror(error);
-        say(n, n->lost || !text || !*text ? "the server closed the connection" : text);
+        if (getsockopt(n->fd, SOL_SOCKET, SO_ERROR, &pending, &size) == 0 && pending)
+            error = pending;
+        if (error == EAGAIN) /* of some other descriptor or call before */
+            error = 0;
+        n->error = error;
+        say(n, error ? strerror(error) : n->lost ? "the server closed the connection" : rpc_get_error(n->rpc));
+        if (!*n->problem)
+            say(n, "the server closed the connection");
     }
     return !n->over;
 }

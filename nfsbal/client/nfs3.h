@@ -257,6 +257,7 @@ int nfs3_events(struct nfs3 *n);
  * and all that is left to do is nfs3_free(), outside of its callbacks. */
 bool nfs3_service(struct nfs3 *n, int revents);
 const char *nfs3_problem(const struct nfs3 *n);
+int nfs3_errno(const struct nfs3 *n); /* the socket's error that ended it; 0: it was something else */
 int nfs3_fd(const struct nfs3 *n);
 size_t nfs3_outstanding(const struct nfs3 *n);         /* calls */
 uint64_t nfs3_outstanding_bytes(const struct nfs3 *n); /* that READs asked for and WRITEs hold */

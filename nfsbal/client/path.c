@@ -75,13 +75,21 @@ static void tell_ready(void *context)
     p->ready(p->ready_context, *p->problem ? p->problem : NULL);
 }
 
-/* After any first contact ended, well or not. */
+static void path_start(struct path *path);
+
+/* After any first contact ended, well or not. The first path is asked alone: what it serves is what the others must. */
 static void maybe_ready(struct paths *p)
 {
     bool all_tried = true, all_refused = true;
 
-    if (p->ready_told)
+    if (p->ready_told || !p->paths[0]->tried)
         return;
+    if (!p->others_started) {
+        p->others_started = true;
+        for (size_t i = 1; i < p->n_paths; i++)
+            if (p->paths[i]->state != PATH_DOWN)
+                path_start(p->paths[i]);
+    }
     for (size_t i = 0; i < p->n_paths; i++) {
         const struct path *path = p->paths[i];
 
@@ -109,7 +117,6 @@ static void maybe_ready(struct paths *p)
 
 /* --- states -------------------------------------------------------------------------------------------------------- */
 
-static void path_start(struct path *path);
 static void conn_start(struct path_conn *pc);
 
 static void enter(struct path *path, enum path_state state)
@@ -289,7 +296,7 @@ static void got_root(void *arg, const struct nfs3_result *r)
         }
         return;
     }
-    if (!p->have_root) {
+    if (!p->root.attr.type) {
         p->root.attr = *r->attr;
     } else if (r->attr->fsid != p->root.attr.fsid || r->attr->fileid != p->root.attr.fileid) {
         say(path, "serves another file system: fsid %llx, root %llu, not %llx, %llu", (unsigned long long)r->attr->fsid,
@@ -311,6 +318,20 @@ static void conn_is_up(struct path_conn *pc)
         conn_close(pc->conn, "out of memory");
 }
 
+/* When one connection hangs the others to the same VIP probably do: until they answer for themselves, nothing is given to
+ * them, so that requests don't lose their time once for each. */
+static void doubt_others(struct path *path)
+{
+    for (unsigned i = 0; i < path->n_conns; i++) {
+        struct path_conn *pc = &path->conns[i];
+
+        if (path_conn_usable(pc)) {
+            pc->verified = false;
+            conn_is_up(pc);
+        }
+    }
+}
+
 static void conn_is_changed(void *context, struct conn *c, enum conn_state state)
 {
     struct path_conn *pc = context;
@@ -329,6 +350,8 @@ static void conn_is_changed(void *context, struct conn *c, enum conn_state state
     pc->verified = false;
     path->ports[pc - path->conns] = 0;
     conn_later(pc);
+    if (conn_stalled(c))
+        doubt_others(path);
     if (path_n_usable(path) == 0)
         path_lost(path);
     requests_run(path->set);
@@ -495,6 +518,17 @@ static void path_start(struct path *path)
 
 /* --- the set ------------------------------------------------------------------------------------------------------- */
 
+/* How long the oldest request on it has been waiting for its answer. */
+static int64_t path_silent_ms(const struct path *path)
+{
+    int64_t now = loop_clock(), oldest = now;
+
+    for (const struct request *r = path->set->all; r; r = r->all_next)
+        if (r->pending && r->pending->path == path && r->pending->sent < oldest)
+            oldest = r->pending->sent;
+    return (now - oldest) / NS_PER_MS;
+}
+
 /* Slow servers are said, once; soft requests end. */
 static void tick(void *context)
 {
@@ -505,16 +539,13 @@ static void tick(void *context)
         requests_expire(p, loop_clock());
     for (size_t i = 0; i < p->n_paths; i++) {
         struct path *path = p->paths[i];
-        int64_t silent = 0;
+        int64_t silent = path_silent_ms(path);
 
-        for (unsigned k = 0; k < path->n_conns; k++)
-            if (path_conn_usable(&path->conns[k]) && conn_silent_ms(path->conns[k].conn) > silent)
-                silent = conn_silent_ms(path->conns[k].conn);
         if (silent >= p->config.timeo_ms && !path->slow)
             paths_report(p, "%s: not responding for %lld s, still waiting", path->name, (long long)silent / 1000);
-        else if (path->slow && silent == 0)
+        else if (path->slow && silent < p->config.timeo_ms)
             paths_report(p, "%s: responding again", path->name);
-        path->slow = silent >= p->config.timeo_ms || (path->slow && silent);
+        path->slow = silent >= p->config.timeo_ms;
     }
     loop_timer_start(p->loop, &p->tick, (interval > 20 ? interval : 20) * NS_PER_MS, tick, p);
 }
@@ -611,8 +642,8 @@ struct paths *paths_new(struct loop *l, const struct paths_config *config, paths
     for (size_t i = 0; i < config->n_servers; i++)
         if (!push_path(p, &config->servers[i]))
             goto fail;
-    for (size_t i = 0; i < p->n_paths; i++)
-        path_start(p->paths[i]);
+    if (p->n_paths)
+        path_start(p->paths[0]);
     tick(p);
     return p;
 fail:
@@ -678,6 +709,7 @@ bool paths_info(const struct paths *p, size_t i, struct path_info *out)
         .reconnects = path->reconnects,
         .lost = path->lost,
         .retransmitted = path->retransmitted,
+        .silent_ms = path_silent_ms(path),
         .ports = path->ports,
         .stats = &path->stats,
     };
@@ -689,8 +721,6 @@ bool paths_info(const struct paths *p, size_t i, struct path_info *out)
         out->outstanding += conn_outstanding(c);
         out->outstanding_bytes += conn_outstanding_bytes(c);
         out->retransmitted += conn_retransmitted(c);
-        if (conn_silent_ms(c) > out->silent_ms)
-            out->silent_ms = conn_silent_ms(c);
         if (conn_rtt_us(c) > out->rtt_us)
             out->rtt_us = conn_rtt_us(c);
     }

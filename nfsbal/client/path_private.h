@@ -65,7 +65,7 @@ struct paths {
     struct path **paths;
     size_t n_paths, next_path;
     struct paths_root root;
-    bool have_root, ready_told, freeing;
+    bool have_root, others_started, ready_told, freeing;
     paths_ready *ready;
     void *ready_context;
     struct request *all;         /* every request that has not been answered */

@@ -40,6 +40,7 @@ rig_plug() { # NAMESPACE
     ip -n $1 link add eth0 type veth peer name to-$1 netns $switch
     ip -n $switch link set to-$1 master br0 up
     ip -n $1 link set eth0 up
+    ip netns exec $1 sysctl -qw net.ipv4.conf.all.promote_secondaries=1 # else the first VIP that goes takes all
 }
 
 rig_up() {

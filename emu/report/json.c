@@ -198,3 +198,18 @@ bool json_in_count(const struct json_in *value, uint64_t *count)
 }
 
 bool json_in_true(const struct json_in *value) { return value && json_is_true(theirs(value)); }
+
+const char *json_in_next_key(const struct json_in *object, const char *key)
+{
+    json_t *o = (json_t *)(uintptr_t)object; /* jansson's iterators take no const */
+    if (!json_is_object(o))
+        return NULL;
+    return json_object_iter_key(key ? json_object_iter_next(o, json_object_key_to_iter(key)) : json_object_iter(o));
+}
+
+bool json_in_is_array(const struct json_in *value) { return json_is_array(theirs(value)); }
+
+int json_in_bool(const struct json_in *value)
+{
+    return json_is_true(theirs(value)) ? 1 : json_is_false(theirs(value)) ? 0 : -1;
+}

@@ -55,6 +55,11 @@ const char *json_in_unknown(const struct json_in *object, const char *const *kno
 size_t json_in_size(const struct json_in *array);
 const struct json_in *json_in_element(const struct json_in *array, size_t i);
 const char *json_in_text(const struct json_in *value);
+/* The keys of an object one after the other, in the order of the text: the one behind `key`, NULL: the first. NULL at the end. */
+const char *json_in_next_key(const struct json_in *object, const char *key);
+bool json_in_is_array(const struct json_in *value);
+/* 1 true, 0 false, -1 neither. */
+int json_in_bool(const struct json_in *value);
 bool json_in_number(const struct json_in *value, double *number);
 bool json_in_count(const struct json_in *value, uint64_t *count); /* an integer that is not negative */
 bool json_in_true(const struct json_in *value);

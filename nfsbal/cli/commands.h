@@ -6,6 +6,7 @@ int command_anonymize(int argc, char **argv);
 int command_ask(int argc, char **argv);
 int command_diff(int argc, char **argv);
 int command_hash(int argc, char **argv);
+int command_import(int argc, char **argv);
 int command_plan(int argc, char **argv);
 int command_tell(int argc, char **argv);
 int command_verify(int argc, char **argv);

@@ -15,6 +15,7 @@ static const struct cli_command commands[] = {
     {"check", cmd_check, "check a topology file, and the network that it describes"},
     {"diff", command_diff, "what to do, step by step, to get from today's mounts to a plan's"},
     {"hash", command_hash, "which link does this flow take: one pair, a matrix, a stream or a capture"},
+    {"import", command_import, "a topology file from what the devices of a site print"},
 #if !BUILD_MINIMAL
     {"load", command_load, "read and write files over NFS, as fast or as slowly as asked, without mounting"},
     {"mount", command_mount, "mount an export, or all datastores of a file, through several VIPs"},

@@ -1,0 +1,1 @@
+nfsbal import tests/golden/import/harbour

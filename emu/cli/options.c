@@ -83,6 +83,7 @@ static int store(struct parse *p, const struct option_spec *row, bool is_short, 
         *(bool *)member = true;
         break;
     case OPTION_IS_STRING:
+    case OPTION_IS_OPTIONAL:
         *(const char **)member = value;
         break;
     case OPTION_IS_LIST:
@@ -137,7 +138,8 @@ static void print_help(const struct option_table *t, const char *command)
     size_t width = strlen("--help"), i;
     for (i = 0; i < t->n_rows; i++) {
         const struct option_spec *row = &t->rows[i];
-        size_t w = strlen(row->name) + 2 + (row->argument ? strlen(row->argument) + 1 : 0);
+        size_t w = strlen(row->name) + 2 + (row->argument ? strlen(row->argument) + 1 : 0) +
+                   (row->type == OPTION_IS_OPTIONAL ? 2 : 0);
         width = w > width ? w : width;
     }
     for (i = 0; i < t->n_rows; i++) {
@@ -145,7 +147,10 @@ static void print_help(const struct option_table *t, const char *command)
         char left[80], letter[8] = "    ";
         if (row->letter)
             snprintf(letter, sizeof letter, "-%c, ", row->letter);
-        snprintf(left, sizeof left, "--%s%s%s", row->name, row->argument ? " " : "",
+        snprintf(left, sizeof left, row->type == OPTION_IS_OPTIONAL ? "--%s%s%s]" : "--%s%s%s", row->name,
+                 row->type == OPTION_IS_OPTIONAL ? "[="
+                 : row->argument                 ? " "
+                                                 : "",
                  row->argument ? row->argument : "");
         printf("  %s%-*s  ", letter, (int)width, left);
         for (const char *line = row->help; line;) {
@@ -175,6 +180,8 @@ static int parse_long(struct parse *p, int argc, char **argv, int *i)
     if (row->type == OPTION_IS_FLAG)
         return equals ? cli_error(CLI_USAGE, p->command, "--%s: takes no value, got `%s`", name, equals + 1)
                       : store(p, row, false, NULL);
+    if (row->type == OPTION_IS_OPTIONAL)
+        return store(p, row, false, equals ? equals + 1 : "");
     if (!equals && *i + 1 >= argc)
         return cli_error(CLI_USAGE, p->command, "--%s: needs a value, %s", name, row->argument);
     return store(p, row, false, equals ? equals + 1 : argv[++*i]);
@@ -195,12 +202,12 @@ static int parse_short(struct parse *p, int argc, char **argv, int *i)
         if (r == p->table->n_rows)
             return unknown(p, argument, argument + 1);
         const struct option_spec *row = &p->table->rows[r];
-        if (row->type != OPTION_IS_FLAG) {
+        if (row->type != OPTION_IS_FLAG && row->type != OPTION_IS_OPTIONAL) {
             if (!c[1] && *i + 1 >= argc)
                 return cli_error(CLI_USAGE, p->command, "-%c: needs a value, %s", *c, row->argument);
             return store(p, row, true, c[1] ? c + 1 : argv[++*i]);
         }
-        int rc = store(p, row, true, NULL);
+        int rc = store(p, row, true, row->type == OPTION_IS_OPTIONAL ? "" : NULL);
         if (rc != OPTION_GO_ON)
             return rc;
     }

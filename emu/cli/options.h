@@ -34,7 +34,8 @@ enum option_type {
     OPTION_IS_LIST,
     OPTION_IS_INTEGER,
     OPTION_IS_ENUM,
-    OPTION_IS_VALUE
+    OPTION_IS_VALUE,
+    OPTION_IS_OPTIONAL /* a string that may be left out: `--name` stores "", `--name=VALUE` VALUE */
 };
 
 /* Values in the order given; they point into argv. `items` is owned: option_free(). */
@@ -68,6 +69,11 @@ struct option_spec {
     {                                                                                                                 \
         .name = name_, .letter = letter_, .type = OPTION_IS_STRING, .offset = OPTION_MEMBER(s, member, const char *), \
         .argument = argument_, .help = help_                                                                          \
+    }
+#define OPTION_OPTIONAL(s, member, name_, letter_, argument_, help_)                           \
+    {                                                                                          \
+        .name = name_, .letter = letter_, .type = OPTION_IS_OPTIONAL,                          \
+        .offset = OPTION_MEMBER(s, member, const char *), .argument = argument_, .help = help_ \
     }
 #define OPTION_LIST(s, member, name_, letter_, argument_, help_)                                     \
     {                                                                                                \

@@ -8,7 +8,7 @@
 #include "emu/model/topology.h"
 #include "emu/model/topology_file_internal.h"
 
-enum { WORDS_MAX = 3, NEW_PORTS = 1000 };
+enum { NEW_PORTS = 1000 };
 
 static const struct diag_mark nowhere;
 
@@ -17,7 +17,7 @@ struct change {
     struct topo_arena *a;
     struct diag *d;
     const char *text;
-    char *words[WORDS_MAX];
+    const char *words[TOPO_CHANGE_WORDS];
     size_t n_words;
     struct doc_node *root; /* as it becomes */
 };
@@ -363,35 +363,202 @@ static bool split(struct change *c)
 {
     char *copy = arena_copy(c->a, c->text, strlen(c->text)), *rest = copy;
     for (char *word; (word = strtok_r(rest, " \t", &rest));) {
-        if (c->n_words == WORDS_MAX)
+        if (c->n_words == TOPO_CHANGE_WORDS)
             return false;
         c->words[c->n_words++] = word;
     }
     return c->n_words > 0;
 }
 
+/* The tree with another value at a path of keys, which may be new at its end. */
+static struct doc_node *put_at(struct change *c, const struct doc_node *map, const char *const *keys, size_t n,
+                               struct doc_node *value)
+{
+    return with(c, map, keys[0], n == 1 ? value : put_at(c, doc_get(map, keys[0]), keys + 1, n - 1, value));
+}
+
+static void put(struct change *c, const char *const *keys, size_t n, const char *text)
+{
+    c->root = put_at(c, c->root, keys, n, scalar(c, text));
+}
+#define PUT(c, text, ...) \
+    put(c, (const char *const[]){__VA_ARGS__}, sizeof(const char *const[]){__VA_ARGS__} / sizeof(const char *), text)
+
+static bool set_address(struct change *c)
+{
+    static const char *const sections[] = {"vmknics", "interfaces"};
+    const char *host = c->words[1], *iface = c->words[2], *address = c->words[3];
+    const struct doc_node *node = doc_get(doc_get(c->root, "nodes"), host);
+    struct topo_addr wanted, own;
+    if (!topo_addr_parse(&wanted, address) || strchr(address, '/'))
+        return refuse(c, NULL, " is no address", address);
+    for (size_t s = 0; s < 2; s++) {
+        const struct doc_node *old = doc_get(doc_get(doc_get(node, sections[s]), iface), "address");
+        if (!old || !topo_addr_parse(&own, old->text))
+            continue;
+        if (!topo_addr_same_subnet(&own, &wanted, own.prefix))
+            return refuse(c, NULL, " is in another subnet", address);
+        PUT(c, arena_printf(c->a, "%s/%u", address, (unsigned)own.prefix), "nodes", host, sections[s], iface,
+            "address");
+        return true;
+    }
+    return refuse(c, NULL, " has no such interface with an address", host);
+}
+
+/* VIPs and exports stand on the NAS itself or in groups. */
+typedef bool entry_fn(const char *key, const char *wanted);
+
+static bool is_same(const char *key, const char *wanted) { return strcmp(key, wanted) == 0; }
+
+static bool is_vip(const char *key, const char *wanted)
+{
+    struct topo_addr a, b;
+    return topo_addr_parse(&a, key) && topo_addr_parse(&b, wanted) && topo_addr_equal(&a, &b);
+}
+
+/* Where an entry of `section` stands in a NAS: in itself (group NULL) or in a group of "svms" or "zones". NULL: not there. */
+static const struct doc_pair *find_entry(const struct doc_node *nas, const char *section, entry_fn *is,
+                                         const char *wanted, const char *in_group, const char **groups,
+                                         const char **group)
+{
+    static const char *const all[] = {"svms", "zones"};
+    const struct doc_node *own = doc_get(nas, section);
+    *groups = *group = NULL;
+    for (size_t i = 0; own && !in_group && own->type == DOC_MAP && i < own->count; i++)
+        if (is(own->pairs[i].key, wanted))
+            return &own->pairs[i];
+    for (size_t g = 0; g < 2; g++) {
+        const struct doc_node *map = doc_get(nas, all[g]);
+        for (size_t k = 0; map && map->type == DOC_MAP && k < map->count; k++) {
+            const struct doc_node *inside = doc_get(map->pairs[k].value, section);
+            if (in_group && strcmp(in_group, map->pairs[k].key) != 0)
+                continue;
+            for (size_t i = 0; inside && inside->type == DOC_MAP && i < inside->count; i++)
+                if (is(inside->pairs[i].key, wanted)) {
+                    *groups = all[g];
+                    *group = map->pairs[k].key;
+                    return &inside->pairs[i];
+                }
+        }
+    }
+    return NULL;
+}
+
+static bool put_entry(struct change *c, const char *nas, const char *groups, const char *group, const char *section,
+                      const char *entry, const char *key, const char *value)
+{
+    if (!doc_get(doc_get(doc_get(doc_get(c->root, "nodes"), nas), "controllers"), value))
+        return refuse(c, NULL, " has no such controller", nas);
+    if (group)
+        PUT(c, value, "nodes", nas, groups, group, section, entry, key);
+    else
+        PUT(c, value, "nodes", nas, section, entry, key);
+    return true;
+}
+
+static bool set_home(struct change *c)
+{
+    const struct doc_node *nodes = doc_get(c->root, "nodes");
+    for (size_t i = 0; nodes && i < nodes->count; i++) {
+        const char *groups, *group;
+        const struct doc_pair *vip =
+            find_entry(nodes->pairs[i].value, "vips", is_vip, c->words[1], NULL, &groups, &group);
+        if (!vip)
+            continue;
+        const struct doc_node *home = doc_get(vip->value, "home");
+        if (!home || strcmp(home->text, "round-robin") == 0)
+            return refuse(c, "write the `home:` of each VIP", " goes round-robin: the others would move too",
+                          c->words[1]);
+        return put_entry(c, nodes->pairs[i].key, groups, group, "vips", vip->key, "home", c->words[2]);
+    }
+    return refuse(c, NULL, " is no VIP of the file", c->words[1]);
+}
+
+/* "fas:/ds01", or "fas:svm:/ds01". */
+static bool set_owner(struct change *c)
+{
+    const char *full = c->words[1], *colon = strchr(full, ':'), *path = strstr(full, ":/");
+    if (!path)
+        return refuse(c, "NAS:/path", " is no export", full);
+    const char *nas = arena_copy(c->a, full, (size_t)(colon - full));
+    const char *svm = colon == path ? NULL : arena_copy(c->a, colon + 1, (size_t)(path - colon - 1));
+    const char *groups, *group;
+    const struct doc_pair *e =
+        find_entry(doc_get(doc_get(c->root, "nodes"), nas), "exports", is_same, path + 1, svm, &groups, &group);
+    if (!e)
+        return refuse(c, NULL, " is no export of the file", full);
+    return put_entry(c, nas, groups, group, "exports", e->key, "owner", c->words[2]);
+}
+
+static bool set_hash(struct change *c)
+{
+    const char *name = c->words[1], *policy = c->words[2];
+    const struct doc_node *node = doc_get(doc_get(c->root, "nodes"), name), *lags = doc_get(node, "lags");
+    const struct doc_node *kind = doc_get(node, "kind");
+    if (!kind || strcmp(kind->text, "switch") != 0)
+        return refuse(c, NULL, " is no switch of the file", name);
+    PUT(c, policy, "nodes", name, "hash");
+    for (size_t i = 0; lags && lags->type == DOC_MAP && i < lags->count; i++)
+        if (doc_get(lags->pairs[i].value, "hash"))
+            PUT(c, policy, "nodes", name, "lags", lags->pairs[i].key, "hash");
+    return true;
+}
+
+static bool set_name(struct change *c)
+{
+    if (!doc_get(doc_get(c->root, "datastores"), c->words[1]))
+        return refuse(c, NULL, " is no datastore of the file", c->words[1]);
+    PUT(c, c->words[2], "datastores", c->words[1], "server");
+    return true;
+}
+
+static bool apply(struct change *c)
+{
+    static const struct {
+        const char *word;
+        size_t words; /* 0: it looks for itself */
+        bool (*apply)(struct change *c);
+    } all[] = {{"add-host", 0, add_host}, {"uplinks", 0, set_uplinks}, {"speed", 0, set_speed},
+               {"fail", 2, NULL},         {"address", 4, set_address}, {"home", 3, set_home},
+               {"owner", 3, set_owner},   {"hash", 3, set_hash},       {"name", 3, set_name}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (strcmp(c->words[0], all[i].word) == 0 && (!all[i].words || c->n_words == all[i].words))
+            return all[i].apply ? all[i].apply(c) : set_links(c, c->words[1], "state", "down");
+    return refuse(
+        c,
+        "add-host NAME ADDRESS, uplinks N, speed [NODE] RATE, fail PORT|NODE, address HOST INTERFACE ADDRESS, "
+        "home VIP CONTROLLER, owner NAS:/PATH CONTROLLER, hash SWITCH POLICY, name DATASTORE NAME",
+        "", "that is not known");
+}
+
+static bool finish(struct change *c)
+{
+    struct topo_file *f = c->f;
+    if (!apply(c))
+        return false;
+    f->root = c->root;
+    f->cases = doc_get(f->root, "cases");
+    if (f->cases && f->cases->type != DOC_MAP)
+        f->cases = NULL;
+    return true;
+}
+
 bool topo_file_change(struct topo_file *f, const char *change, struct diag *d)
 {
-    static const char hint[] = "add-host NAME ADDRESS, uplinks N, speed [NODE] RATE, fail PORT|NODE";
     struct change c = {.f = f, .a = f->arena, .d = d, .text = change, .root = f->root};
-    bool ok;
     if (!split(&c))
-        return refuse(&c, hint, "", "that is not known");
-    if (strcmp(c.words[0], "add-host") == 0)
-        ok = add_host(&c);
-    else if (strcmp(c.words[0], "uplinks") == 0)
-        ok = set_uplinks(&c);
-    else if (strcmp(c.words[0], "speed") == 0)
-        ok = set_speed(&c);
-    else if (strcmp(c.words[0], "fail") == 0 && c.n_words == 2)
-        ok = set_links(&c, c.words[1], "state", "down");
-    else
-        return refuse(&c, hint, "", "that is not known");
-    if (ok) {
-        f->root = c.root;
-        f->cases = doc_get(f->root, "cases");
-        if (f->cases && f->cases->type != DOC_MAP)
-            f->cases = NULL;
+        c.words[0] = "";
+    return finish(&c);
+}
+
+bool topo_file_change_words(struct topo_file *f, const struct topo_change *change, struct diag *d)
+{
+    struct change c = {.f = f, .a = f->arena, .d = d, .text = "", .root = f->root};
+    for (size_t i = 0; i < TOPO_CHANGE_WORDS && change->words[i]; i++) {
+        c.words[c.n_words++] = arena_copy(c.a, change->words[i], strlen(change->words[i]));
+        c.text = arena_printf(c.a, "%s%s%s", c.text, i ? " " : "", change->words[i]);
     }
-    return ok;
+    if (c.n_words == 0)
+        c.words[c.n_words++] = "";
+    return finish(&c);
 }

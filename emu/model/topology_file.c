@@ -8,6 +8,7 @@
 #include "emu/model/range.h"
 #include "emu/model/schema.h"
 #include "emu/model/topology_build.h"
+#include "emu/model/topology_change.h"
 #include "emu/model/topology_file_internal.h"
 #include "emu/model/topology_yaml.h"
 
@@ -202,12 +203,33 @@ static struct doc_node *patch_of(const struct doc_node *tree, const struct topo_
 struct topo *topo_load_assigned(const struct topo_file *f, const char *case_name, const struct topo_assignment *all,
                                 size_t n, struct diag *d)
 {
+    return topo_load_changed(f, case_name, NULL, 0, all, n, d);
+}
+
+/* The changes made on a tree. NULL after an error. */
+static const struct doc_node *change_tree(const struct topo_file *f, const struct doc_node *tree,
+                                          const struct topo_change *changes, size_t n, struct schema_report *report)
+{
+    struct topo_file changed = {
+        .arena = report->arena, .name = f->name, .root = (struct doc_node *)(uintptr_t)tree, .cases = NULL};
+    for (size_t i = 0; i < n; i++)
+        if (!topo_file_change_words(&changed, &changes[i], report->d))
+            return NULL;
+    if (n > 0)
+        schema_check(changed.root, &schema_root, false, report);
+    return report->failed ? NULL : changed.root;
+}
+
+struct topo *topo_load_changed(const struct topo_file *f, const char *case_name, const struct topo_change *changes,
+                               size_t n_changes, const struct topo_assignment *all, size_t n, struct diag *d)
+{
     struct topo_arena *scratch = arena_new();
     struct schema_report report;
     const struct doc_node *case_;
     struct topo *t = NULL;
     schema_report_init(&report, scratch, d);
     const struct doc_node *tree = topo_file_tree(f, case_name, &report, &case_);
+    tree = tree ? change_tree(f, tree, changes, n_changes, &report) : NULL;
     const struct doc_node *patch = tree ? patch_of(tree, all, n, &report) : NULL;
     if (patch) {
         tree = doc_merge(scratch, tree, patch, d);

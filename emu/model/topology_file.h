@@ -41,6 +41,11 @@ struct topo_assignment {
 struct topo *topo_load_assigned(const struct topo_file *f, const char *case_name, const struct topo_assignment *all,
                                 size_t n, struct diag *d);
 
+/* The same with changes in words (topology_change.h) made before, on the tree of the case. */
+struct topo_change;
+struct topo *topo_load_changed(const struct topo_file *f, const char *case_name, const struct topo_change *changes,
+                               size_t n_changes, const struct topo_assignment *all, size_t n, struct diag *d);
+
 /* Hashes of all that a plan depends on, part by part ("node esx1", "datastore ds01", "links"), in file order: equal for files
  * that differ in their order, their comments or in what only a run reads (workloads, events, expectations). False, with an
  * error in d, when there is no such case. */

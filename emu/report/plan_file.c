@@ -88,6 +88,31 @@ static bool read_assignments(struct plan_file *p, const struct json_in *list, ch
     return p->assignments && !problem[0];
 }
 
+/* Changes of the site; a plan without any may leave the list out. */
+static bool read_changes(struct plan_file *p, const struct json_in *list, char *problem, size_t size)
+{
+    size_t n = json_in_size(list);
+    p->changes = calloc(n + 1, sizeof *p->changes);
+    p->levers = calloc(n + 1, sizeof *p->levers);
+    p->from = calloc(n + 1, sizeof *p->from);
+    for (size_t i = 0; p->changes && p->levers && p->from && i < n; i++) {
+        const struct json_in *row = json_in_element(list, i), *words = json_in_member(row, "do");
+        if (json_in_size(words) < 1 || json_in_size(words) > TOPO_CHANGE_WORDS) {
+            snprintf(problem, size, "a change of the site has no `do` of one to %d words", TOPO_CHANGE_WORDS);
+            return false;
+        }
+        for (size_t k = 0; k < json_in_size(words); k++)
+            if (!(p->changes[i].words[k] = json_in_text(json_in_element(words, k)))) {
+                snprintf(problem, size, "`do` of a change of the site holds something that is no word");
+                return false;
+            }
+        p->levers[i] = word(row, "lever", "a change of the site", problem, size);
+        p->from[i] = json_in_text(json_in_member(row, "from"));
+        p->n_changes++;
+    }
+    return p->changes && p->levers && p->from && !problem[0];
+}
+
 static bool read_parts(struct plan_file *p, const struct json_in *list, char *problem, size_t size)
 {
     p->parts = calloc(json_in_size(list) + 1, sizeof *p->parts);
@@ -136,6 +161,7 @@ struct plan_file *plan_file_load(const char *path, char *problem, size_t size)
         ok = false;
     }
     ok = ok && read_assignments(p, assignments, why, sizeof why) &&
+         read_changes(p, json_in_member(root, "site_changes"), why, sizeof why) &&
          read_parts(p, json_in_member(root, "fingerprint"), why, sizeof why);
     if (ok)
         return p;
@@ -152,6 +178,9 @@ void plan_file_free(struct plan_file *p)
         return;
     plan_parts_free(p->parts, p->n_parts);
     free(p->assignments);
+    free(p->changes);
+    free(p->levers);
+    free(p->from);
     free(p->case_name);
     json_in_free(p->memory);
     free(p);
@@ -206,5 +235,11 @@ struct topo *plan_file_topo(const struct plan_file *p, const struct topo_file *f
 {
     if (!plan_file_fits(p, f, case_name, d))
         return NULL;
-    return topo_load_assigned(f, case_name, p->assignments, p->n_assignments, d);
+    return plan_file_step(p, f, case_name, p->n_changes, p->n_assignments, d);
+}
+
+struct topo *plan_file_step(const struct plan_file *p, const struct topo_file *f, const char *case_name,
+                            size_t n_changes, size_t n_assignments, struct diag *d)
+{
+    return topo_load_changed(f, case_name, p->changes, n_changes, p->assignments, n_assignments, d);
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "emu/model/diag.h"
+#include "emu/model/topology_change.h"
 #include "emu/model/topology_file.h"
 
 #define PLAN_SCHEMA "nfsbal-plan/1"
@@ -23,6 +24,9 @@ struct plan_file {
     char *case_name;                     /* NULL: the file as it stands */
     struct topo_assignment *assignments; /* one per datastore and host, in the order of the plan */
     size_t n_assignments;
+    struct topo_change *changes; /* of the site, made before: topology_change.h */
+    const char **levers, **from; /* what each is called, and what was there before or NULL */
+    size_t n_changes;
     struct plan_part *parts;
     size_t n_parts;
     void *memory; /* private */
@@ -39,6 +43,10 @@ bool plan_file_fits(const struct plan_file *p, const struct topo_file *f, const 
 /* plan_file_fits(), then the topology as the plan wants it. NULL, with errors in d, when it doesn't fit. */
 struct topo *plan_file_topo(const struct plan_file *p, const struct topo_file *f, const char *case_name,
                             struct diag *d);
+
+/* The topology of the file with the first n_changes of a plan's changes and the first n_assignments of its mounts. */
+struct topo *plan_file_step(const struct plan_file *p, const struct topo_file *f, const char *case_name,
+                            size_t n_changes, size_t n_assignments, struct diag *d);
 
 /* The parts of the fingerprint of a file and case: *parts and their names are allocated, plan_parts_free(). -1 with errors in d. */
 long plan_parts(const struct topo_file *f, const char *case_name, struct plan_part **parts, struct diag *d);

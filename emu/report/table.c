@@ -117,6 +117,36 @@ static void print_tsv(struct table *t, FILE *out, bool titles)
     }
 }
 
+/* A cell of a pipe table: what would be markup is written so that it is none. */
+static void print_markdown_cell(FILE *out, const char *text)
+{
+    fputs("| ", out);
+    for (; text && *text; text++) {
+        if (strchr("\\|*_`<[]", *text))
+            fputc('\\', out);
+        fputc(*text == '\n' ? ' ' : *text, out);
+    }
+    fputc(' ', out);
+}
+
+static void print_markdown(struct table *t, FILE *out)
+{
+    if (scols_table_is_empty(t->scols))
+        return;
+    for (size_t c = 0; c < t->n_columns; c++)
+        print_markdown_cell(out, scols_cell_get_data(scols_column_get_header(scols_table_get_column(t->scols, c))));
+    fputs("|\n", out);
+    for (size_t c = 0; c < t->n_columns; c++)
+        fputs(scols_column_is_right(scols_table_get_column(t->scols, c)) ? "| ---: " : "| --- ", out);
+    fputs("|\n", out);
+    for (size_t l = 0; l < scols_table_get_nlines(t->scols); l++) {
+        struct libscols_line *line = scols_table_get_line(t->scols, l);
+        for (size_t c = 0; c < t->n_columns; c++)
+            print_markdown_cell(out, scols_cell_get_data(scols_line_get_cell(line, c)));
+        fputs("|\n", out);
+    }
+}
+
 static int print_text(struct table *t, FILE *out, bool titles, unsigned indent)
 {
     char *text = NULL;
@@ -144,6 +174,9 @@ int table_print(struct table *t, FILE *out, enum table_format format, unsigned i
         return -ENOMEM;
     if (format == TABLE_TEXT || format == TABLE_TEXT_NO_TITLES)
         return print_text(t, out, format == TABLE_TEXT, indent);
-    print_tsv(t, out, format == TABLE_TSV);
+    if (format == TABLE_MARKDOWN)
+        print_markdown(t, out);
+    else
+        print_tsv(t, out, format == TABLE_TSV);
     return 0;
 }

@@ -3,7 +3,7 @@
  * A table is filled row by row and printed once. For people: columns padded to their widest cell,
  * numbers right-aligned, rows below a parent drawn as a tree, no line cut or wrapped, no blanks at
  * line ends. For programs: a header line and one line per row, cells divided by tabs (a tab,
- * newline or backslash inside a cell is written \t, \n, \\).
+ * newline or backslash inside a cell is written \t, \n, \\). Markdown: a pipe table.
  *
  * Running out of memory is remembered and reported by table_print(), so that filling needs no
  * checks.
@@ -29,7 +29,7 @@ struct table_column {
     unsigned flags;
 };
 
-enum table_format { TABLE_TEXT, TABLE_TEXT_NO_TITLES, TABLE_TSV, TABLE_TSV_NO_TITLES };
+enum table_format { TABLE_TEXT, TABLE_TEXT_NO_TITLES, TABLE_TSV, TABLE_TSV_NO_TITLES, TABLE_MARKDOWN };
 
 /* NULL on lack of memory; every other function accepts that NULL. */
 struct table *table_new(const struct table_column *columns, size_t n);

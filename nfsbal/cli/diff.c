@@ -98,20 +98,42 @@ static int print_unmount(const char *command, const char *name, const struct dif
     return rc;
 }
 
-static int print(const char *command, const struct options *o, const struct topo_file *f, const struct topo *today,
-                 const struct topo *goal, struct diag *d)
+/* The plan's changes of the site: free(). NULL after an error. */
+static struct plan_change *changes_of(const char *command, const struct plan_file *plan)
+{
+    struct plan_change *changes = calloc(plan->n_changes + 1, sizeof *changes);
+    if (!changes)
+        cli_error(CLI_FAILED, command, "out of memory");
+    for (size_t i = 0; changes && i < plan->n_changes; i++) {
+        int lever = plan_lever_find(plan->levers[i]);
+        if (lever < 0) {
+            cli_error(CLI_USAGE, command, "--plan %s: there is no lever `%s`", plan->path, plan->levers[i]);
+            free(changes);
+            return NULL;
+        }
+        changes[i] = (struct plan_change){(enum plan_lever)lever, plan->changes[i], plan->from[i]};
+    }
+    return changes;
+}
+
+static int print(const char *command, const struct options *o, const struct topo_file *f, const struct plan_file *plan,
+                 const struct topo *today, const struct topo *goal, struct diag *d)
 {
     const char *name = impossible_name(goal);
     if (!name)
         name = impossible_name(today);
     if (name)
         return cli_error(CLI_USAGE, command, "%s holds a control character, which no command line can", name);
-    struct diff *x = diff_new(f, today, goal, d);
+    struct plan_change *changes = changes_of(command, plan);
+    if (!changes)
+        return CLI_USAGE;
+    struct diff *x = diff_new(f, today, goal, changes, plan->n_changes, d);
     if (!x) {
+        free(changes);
         diag_print_text(d, stderr, true);
         return cli_error(CLI_FAILED, command, "the plan can't be followed step by step");
     }
-    int rc = o->exit_code && x->n_steps > 0 ? CLI_FAILED : CLI_OK;
+    int rc = o->exit_code && x->n_steps + x->n_changes > 0 ? CLI_FAILED : CLI_OK;
     if (o->unmount)
         rc = print_unmount(command, o->unmount, x);
     else if (o->json)
@@ -119,6 +141,7 @@ static int print(const char *command, const struct options *o, const struct topo
     else
         diff_text(x, o->plan, stdout);
     diff_free(x);
+    free(changes);
     return rc;
 }
 
@@ -158,7 +181,7 @@ static int run(const char *command, const struct options *o, const char *path)
     else if (o->format >= 0)
         rc = print_format(command, o, goal);
     else
-        rc = print(command, o, f, today, goal, &d);
+        rc = print(command, o, f, plan, today, goal, &d);
 out:
     topo_free(goal);
     topo_free(today);

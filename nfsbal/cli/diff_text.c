@@ -2,6 +2,8 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "emu/report/json.h"
 #include "nfsbal/emit/mount.h"
@@ -154,7 +156,7 @@ static void print_head(const struct diff *x, size_t i, FILE *out)
 {
     const struct diff_step *s = &x->steps[i];
     const struct topo_datastore *ds = &x->goal->datastores[s->datastore];
-    fprintf(out, "\n%zu  %s", i + 1, ds->name);
+    fprintf(out, "\n%zu  %s", diff_site_steps(x) + i + 1, ds->name);
     if (s->host >= 0)
         fprintf(out, " on %s", x->goal->boxes[s->host].name);
     fprintf(out, "   class %d: %s", (int)s->cost, plan_cost_name(s->cost));
@@ -208,6 +210,21 @@ static void print_former(const struct diff *x, const struct diff_step *s, FILE *
         }
 }
 
+/* A datastore that gets a name of its own with this step: later moves are rolling. */
+static void print_name(const struct diff *x, const struct diff_step *s, FILE *out)
+{
+    for (size_t i = 0; i < x->n_changes; i++) {
+        const struct diff_change *c = &x->changes[i];
+        if (c->change.lever != PLAN_LEVER_NAMES ||
+            strcmp(c->change.words.words[1], x->goal->datastores[s->datastore].name) != 0)
+            continue;
+        fprintf(out,
+                "   first   [0] nothing stops: the name %s for %s in DNS, a low TTL; every host resolves it: nslookup\n"
+                "           try it on one test datastore first. Later moves of this datastore are rolling then\n",
+                c->change.words.words[2], x->goal->vips[s->mounts[0].goal->vip].text);
+    }
+}
+
 static void print_outage(const struct diff *x, const struct diff_step *s, FILE *out)
 {
     const char *name = x->goal->datastores[s->datastore].name;
@@ -229,6 +246,7 @@ static void print_outage(const struct diff *x, const struct diff_step *s, FILE *
               "      units, containers, backups and exports that name the mount point\n",
               out);
     }
+    print_name(x, s, out);
     if (esxi)
         fprintf(
             out,
@@ -291,18 +309,41 @@ static void print_step(const struct diff *x, size_t i, FILE *out)
             s->linkdir < 0 ? "" : ", ", s->linkdir < 0 ? "" : topo_linkdir_name(x->goal, s->linkdir));
 }
 
+/* ", made 3 days ago": by the time of the file. "" when there is none, or it lies ahead. */
+static const char *age_words(const char *path, char out[64])
+{
+    struct stat file;
+    time_t now = time(NULL);
+    out[0] = '\0';
+    if (!strcmp(path, "-") || stat(path, &file) != 0 || file.st_mtime > now)
+        return out;
+    long hours = (long)((now - file.st_mtime) / 3600), days = hours / 24;
+    if (days > 0)
+        snprintf(out, 64, ", made %ld day%s ago,", days, plural((size_t)days));
+    else if (hours > 0)
+        snprintf(out, 64, ", made %ld hour%s ago,", hours, plural((size_t)hours));
+    else
+        snprintf(out, 64, ", made within the hour,");
+    return out;
+}
+
 void diff_text(const struct diff *x, const char *plan, FILE *out)
 {
-    fprintf(out, "%s fits: nothing that it depends on has changed\n", plan);
-    if (x->n_steps == 0) {
+    size_t site = diff_site_steps(x), steps = x->n_steps + site;
+    char age[64];
+    fprintf(out, "%s%s fits: nothing that it depends on has changed\n", plan, age_words(plan, age));
+    if (steps == 0) {
         fputs("nothing to do: every datastore is mounted as the plan says\n", out);
         return;
     }
-    fprintf(out, "%zu step%s:", x->n_steps, plural(x->n_steps));
+    fprintf(out, "%zu step%s:", steps, plural(steps));
     const char *comma = " ";
     for (int c = PLAN_NOTHING_STOPS; c <= (int)PLAN_OUTAGE; c++) {
         unsigned vms;
         size_t n = diff_count(x, (enum plan_cost)c, &vms);
+        for (size_t i = 0; i < x->n_changes; i++)
+            n +=
+                x->changes[i].change.lever != PLAN_LEVER_NAMES && (int)plan_lever_cost(x->changes[i].change.lever) == c;
         if (n == 0)
             continue;
         fprintf(out, "%s%zu of class %d (%s", comma, n, c, plan_cost_name((enum plan_cost)c));
@@ -313,9 +354,13 @@ void diff_text(const struct diff *x, const char *plan, FILE *out)
     }
     fputs(". Stop after any of them: the site stays consistent\n", out);
     print_before(x, out);
+    diff_changes_text(x, out);
     for (size_t i = 0; i < x->n_steps; i++)
         print_step(x, i, out);
     fprintf(out, "\nbusiest NAS link after each step: ");
+    for (size_t i = 0; i < x->n_changes; i++)
+        if (x->changes[i].change.lever != PLAN_LEVER_NAMES)
+            fprintf(out, "%.4g%s", x->changes[i].busiest, x->n_steps || i + 1 < x->n_changes ? ", " : "");
     for (size_t i = 0; i < x->n_steps; i++)
         fprintf(out, "%s%.4g", i ? ", " : "", x->steps[i].busiest);
     fprintf(out, " flows (today %.4g)\n", x->busiest);
@@ -365,6 +410,7 @@ void diff_json(const struct diff *x, const char *plan, FILE *out)
     json_out_string(&j, "topology", x->goal->name);
     json_out_string(&j, "case", x->goal->case_name);
     json_link(x, &j, x->busiest, x->linkdir);
+    diff_changes_json(x, &j);
     json_out_array(&j, "steps", JSON_ON_LINES);
     for (size_t i = 0; i < x->n_steps; i++)
         json_step(x, &x->steps[i], &j);

@@ -2,9 +2,16 @@
 #ifndef NFSBAL_CLI_DIFF_TEXT_H
 #define NFSBAL_CLI_DIFF_TEXT_H
 
+#include <stddef.h>
 #include <stdio.h>
 
 struct diff;
+struct json_out;
+
+/* What changes besides mounts: numbered from 1, before the datastores; how many of these there are. */
+size_t diff_site_steps(const struct diff *x);
+void diff_changes_text(const struct diff *x, FILE *out);
+void diff_changes_json(const struct diff *x, struct json_out *j);
 
 void diff_text(const struct diff *x, const char *plan, FILE *out); /* `plan`: the name of its file */
 void diff_json(const struct diff *x, const char *plan, FILE *out);

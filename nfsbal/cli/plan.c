@@ -5,22 +5,38 @@
 
 #include "emu/cli/cli.h"
 #include "emu/cli/options.h"
+#include "emu/model/topology_arena.h"
 #include "emu/model/topology_change.h"
 #include "emu/model/topology_file.h"
+#include "emu/model/topology_write.h"
 #include "emu/report/outfile.h"
 #include "nfsbal/cli/commands.h"
 #include "nfsbal/cli/plan_suggest.h"
 #include "nfsbal/cli/plan_view.h"
+#include "nfsbal/emit/emit.h"
 
 enum { PROBLEM = 16384 };
 
 struct options {
-    const char *case_name, *out, *explain, *reserved;
-    struct option_list from, what_if;
-    int64_t max_changes, suggest;
+    const char *case_name, *out, *why, *datastore, *reserved, *domain, *host, *write;
+    struct option_list from, what_if, allow;
+    int64_t max_changes, suggest, max_class;
     double worth;
-    bool best, vmk, indirect, json, tsv, why;
+    unsigned levers;
+    int format, names; /* positions, or -1 */
+    bool best, vmk, indirect, json, tsv, markdown, designs;
 };
+
+static const char *const names_choices[] = {"per-datastore", NULL};
+
+static const char *parse_levers(const char *text, void *member)
+{
+    const char *bad;
+    size_t length;
+    if (!plan_levers_parse(text, member, &bad, &length))
+        return "a list of vip, vmk-address, vmk-binding, lif-home, volume-owner, switch-hash, names with commas";
+    return NULL;
+}
 
 static const char *parse_percent(const char *text, void *member)
 {
@@ -41,12 +57,27 @@ static const struct option_spec rows[] = {
     OPTION_VALUE(struct options, worth, "worth", 0, "P", parse_percent,
                  "propose changes as long as each takes P % off the fullest link"),
     OPTION_FLAG(struct options, best, "best", 0, "propose the best layout, whatever it changes"),
+    OPTION_VALUE(struct options, levers, "levers", 0, "LIST", parse_levers,
+                 "what may change: vip, vmk-address, vmk-binding, lif-home, volume-owner,\n"
+                 "switch-hash, names; default: all but the last and vmk-binding"),
+    OPTION_INTEGER(struct options, max_class, "max-class", 0, "C", 0, 3,
+                   "no change of a worse class: 0 nothing stops, 1 rolling, 3 outage"),
     OPTION_FLAG(struct options, indirect, "allow-indirect", 0,
                 "also VIPs on another controller than the owner of the export"),
-    OPTION_FLAG(struct options, why, "explain", 'e',
-                "why each datastore of the plan has its VIP, who shares its links, and\n"
-                "what the next best VIP would cost"),
-    OPTION_STRING(struct options, explain, "datastore", 0, "D", "with --explain: only this datastore"),
+    OPTION_LIST(struct options, allow, "allow", 0, "ID",
+                "also propose what vendors only tolerate, by its name (alias-mount);\n"
+                "may be given several times"),
+    OPTION_OPTIONAL(struct options, why, "explain", 'e', "D",
+                    "why each datastore of the plan, or this one, has its VIP, who shares its\n"
+                    "links, and what the next best VIP would cost"),
+    OPTION_STRING(struct options, datastore, "datastore", 0, "D", "with --explain: only this datastore"),
+    OPTION_FLAG(struct options, designs, "designs", 0,
+                "other designs for the whole site side by side: what they give, what must\n"
+                "change for them, and whether vendors support them"),
+    OPTION_ENUM(struct options, names, "names", 0, "per-datastore", names_choices,
+                "a DNS name for each datastore: lines of a zone and of a hosts file"),
+    OPTION_STRING(struct options, domain, "domain", 0, "D",
+                  "with --names and --levers names: the domain of these names"),
     OPTION_LIST(struct options, what_if, "what-if", 0, "CHANGE",
                 "plan as if: 'add-host NAME ADDRESS', 'uplinks N',\n"
                 "'speed [NODE] RATE', 'fail PORT|NODE'; may be given several times"),
@@ -57,10 +88,16 @@ static const struct option_spec rows[] = {
                 "addresses for hosts' interfaces that make today's mounts, or the\n"
                 "proposed ones, more even: a change that is rolling"),
     OPTION_LIST(struct options, from, "from", 0, "RANGE",
-                "with the two above: out of these, such as 10.0.0.[101-199];\n"
-                "may be given several times"),
+                "with the two above and for --levers vmk-address: out of these, such as\n"
+                "10.0.0.[101-199]; may be given several times"),
     OPTION_STRING(struct options, reserved, "reserved", 0, "FILE",
                   "with the same: but none of these, an address or range a line"),
+    OPTION_STRING(struct options, write, "write", 0, "NEW",
+                  "write the topology file as the plan wants it, with your comments"),
+    OPTION_ENUM(struct options, format, "format", 'f', "F", emit_format_names,
+                "print the mounts of the plan for a tool instead; nfsbal-diff(1) lists them"),
+    OPTION_STRING(struct options, host, "host", 0, "H", "with --format: only the mounts of this host"),
+    OPTION_FLAG(struct options, markdown, "markdown", 0, "print the tables as Markdown"),
     OPTION_FLAG(struct options, json, "json", 0, "print JSON (nfsbal-plan/1)"),
     OPTION_FLAG(struct options, tsv, "tsv", 0, "tab-separated: a row per datastore and host"),
 };
@@ -76,37 +113,68 @@ static const struct option_table table = {
     .n_rows = sizeof rows / sizeof rows[0],
 };
 
-static int check_options(const char *command, const struct options *o)
+static int check_suggest(const char *command, const struct options *o)
 {
-    if ((o->max_changes >= 0) + (o->worth > 0) + o->best > 1)
-        return cli_error(CLI_USAGE, command, "--max-changes, --worth and --best: one of them");
-    if (o->json + o->tsv + o->why > 1)
-        return cli_error(CLI_USAGE, command, "--json, --tsv and --explain: one of them");
-    if (o->suggest < 0 && !o->vmk && (o->from.n || o->reserved))
-        return cli_error(CLI_USAGE, command, "--from and --reserved go with --suggest-vips and --suggest-vmk");
+    bool other = o->json || o->tsv || o->why || o->out || o->markdown || o->format >= 0 || o->write || o->designs ||
+                 o->names >= 0;
     if (o->vmk && !o->from.n)
         return cli_error(CLI_USAGE, command, "--suggest-vmk: out of which addresses? --from RANGE");
-    if (o->vmk && (o->suggest >= 0 || o->json || o->tsv || o->why || o->out))
+    if (o->vmk && (o->suggest >= 0 || other))
         return cli_error(CLI_USAGE, command,
                          "--suggest-vmk is a question of its own: without --json, --tsv, --explain, -o");
     if (o->suggest >= 0 && !o->from.n)
         return cli_error(CLI_USAGE, command, "--suggest-vips %lld: out of which addresses? --from RANGE",
                          (long long)o->suggest);
-    if (o->suggest >= 0 && (o->max_changes >= 0 || o->worth > 0 || o->best || o->json || o->tsv || o->why || o->out))
+    if (o->suggest >= 0 && (o->max_changes >= 0 || o->worth > 0 || o->best || other))
         return cli_error(CLI_USAGE, command,
                          "--suggest-vips is a question of its own: it goes with --case, --from and --reserved");
-    if (o->what_if.n && (o->out || o->json))
+    if (o->suggest < 0 && !o->vmk && (o->from.n || o->reserved) && !(o->levers >> PLAN_LEVER_VMK_ADDRESS & 1))
         return cli_error(CLI_USAGE, command,
-                         "--what-if: a plan for what is not in the file can't be written: change a copy of the file");
-    if (o->explain && !o->why)
-        return cli_error(CLI_USAGE, command, "--datastore %s: it says what --explain is about", o->explain);
-    if (o->out && !strcmp(o->out, "-") && (o->json || o->tsv || o->why))
-        return cli_error(CLI_USAGE, command, "-o -: it wants standard output for itself");
+                         "--from and --reserved go with --suggest-vips, --suggest-vmk and --levers vmk-address");
     return OPTION_GO_ON;
 }
 
+static int check_options(const char *command, const struct options *o)
+{
+    if ((o->max_changes >= 0) + (o->worth > 0) + o->best > 1)
+        return cli_error(CLI_USAGE, command, "--max-changes, --worth and --best: one of them");
+    if (o->json + o->tsv + (o->why != NULL) + o->markdown + (o->format >= 0) + (o->names >= 0) > 1 &&
+        !(o->designs && o->json + o->markdown == 1))
+        return cli_error(CLI_USAGE, command, "--json, --tsv, --markdown, --format, --names and --explain: one of them");
+    if (o->designs && (o->tsv || o->why || o->format >= 0 || o->names >= 0 || o->out || o->write || o->best ||
+                       o->max_changes >= 0 || o->worth > 0))
+        return cli_error(CLI_USAGE, command, "--designs is a question of its own: it goes with --json and --markdown");
+    if (o->levers >> PLAN_LEVER_VMK_BINDING & 1)
+        return cli_error(
+            CLI_USAGE, command,
+            "--levers vmk-binding: a binding can't be written in a topology file yet; --designs shows what "
+            "it would give");
+    if (o->what_if.n && (o->out || o->json || o->write))
+        return cli_error(CLI_USAGE, command,
+                         "--what-if: a plan for what is not in the file can't be written: change a copy of the file");
+    if (o->write && o->case_name)
+        return cli_error(CLI_USAGE, command, "--write %s: the file holds all cases, not the plan of one (--case %s)",
+                         o->write, o->case_name);
+    if (o->datastore && (!o->why || *o->why))
+        return cli_error(CLI_USAGE, command, "--datastore %s: it says what --explain is about", o->datastore);
+    if (o->domain && o->names < 0 && !(o->levers >> PLAN_LEVER_NAMES & 1))
+        return cli_error(CLI_USAGE, command, "--domain %s: it goes with --names and --levers names", o->domain);
+    if (o->host && o->format < 0)
+        return cli_error(CLI_USAGE, command, "--host %s: it needs --format", o->host);
+    if (o->out && !strcmp(o->out, "-") &&
+        (o->json || o->tsv || o->why || o->markdown || o->format >= 0 || o->names >= 0))
+        return cli_error(CLI_USAGE, command, "-o -: it wants standard output for itself");
+    for (size_t i = 0; i < o->allow.n; i++)
+        if (!plan_way_find(o->allow.items[i]))
+            return cli_error(CLI_USAGE, command,
+                             "--allow %s: nothing has this name; the last lines of a plan name what "
+                             "it rests on",
+                             o->allow.items[i]);
+    return check_suggest(command, o);
+}
+
 /* The predictions of a layout. False on lack of memory. */
-static bool set_scene(struct plan_scene *s, const struct plan_row *row, struct topo *t)
+static bool set_scene(struct plan_scene *s, const struct plan_frontier_row *row, struct topo *t)
 {
     struct flow *flows = NULL;
     long n = flow_list(t, &flows);
@@ -116,41 +184,65 @@ static bool set_scene(struct plan_scene *s, const struct plan_row *row, struct t
     return s->site != NULL;
 }
 
-/* The topology with a row's mounts; NULL with errors in d. */
-static struct topo *apply(const struct topo_file *f, const struct plan_view *v, const struct plan_row *row,
+/* The topology with a row's mounts and changes; NULL with errors in d. */
+static struct topo *apply(const struct topo_file *f, const struct plan_view *v, const struct plan_frontier_row *row,
                           struct diag *d)
 {
     struct topo_assignment *all;
-    long n = plan_assignments(v->plan, row, &all);
-    if (n < 0)
-        return NULL;
-    struct topo *t = topo_load_assigned(f, v->t->case_name, all, (size_t)n, d);
-    free(all);
+    long n = plan_frontier_assignments(v->frontier, row, &all);
+    struct topo_change *words = n < 0 ? NULL : plan_frontier_words(row);
+    struct topo *t = words ? topo_load_changed(f, v->t->case_name, words, row->n_changes, all, (size_t)n, d) : NULL;
+    free(words);
+    if (n >= 0)
+        free(all);
     return t;
 }
 
 static bool make_scenes(struct plan_view *v, const struct topo_file *f, struct topo *t, struct diag *d)
 {
-    const struct plan *plan = v->plan;
+    const struct plan *plan = v->frontier->plan;
     bool new_site = true, new_units = false;
     for (size_t u = 0; u < plan->n_units; u++) {
         new_site &= !plan->units[u].mounted;
         new_units |= !plan->units[u].mounted;
     }
-    v->best = &plan->rows[plan->best];
-    v->chosen = &plan->rows[plan->chosen];
-    v->proposed = new_units || plan->chosen > 0;
-    if (!new_site && !set_scene(&v->today, &plan->rows[0], t))
+    v->best = &v->frontier->rows[v->frontier->best];
+    v->chosen = &v->frontier->rows[v->frontier->chosen];
+    v->plan = v->chosen->plan;
+    v->proposed = new_units || v->frontier->chosen > 0;
+    if (!new_site && !set_scene(&v->today, &v->frontier->rows[0], t))
         return false;
-    const struct plan_row *row = v->proposed ? v->chosen : v->best;
+    const struct plan_frontier_row *row = v->proposed ? v->chosen : v->best;
     struct topo *goal = apply(f, v, row, d);
     if (!goal || !set_scene(&v->goal, row, goal)) {
         if (!v->goal.t)
             topo_free(goal);
         return false;
     }
-    plan_failure_worst(v->chosen->layout, &v->worst);
+    plan_failure_worst(v->chosen->row->layout, &v->worst);
     return true;
+}
+
+/* What is only tolerated is proposed where the user or the file says so. */
+static int check_support(const char *command, const struct plan_view *v, const struct options *o)
+{
+    for (size_t i = 0; i < v->n_ways && v->proposed; i++) {
+        const struct plan_way_facts *way = v->ways[i];
+        bool allowed = way->support == PLAN_SUPPORTED;
+        for (size_t k = 0; k < o->allow.n; k++)
+            allowed |= !strcmp(o->allow.items[k], way->id);
+        for (size_t k = 0; k < v->t->n_allows; k++)
+            allowed |= !strcmp(v->t->allows[k].id, way->id);
+        for (size_t k = 0; k < v->n_ways_today; k++)
+            allowed |= v->ways_today[k] == way;
+        if (way == plan_way(PLAN_WAY_INDIRECT))
+            allowed |= o->indirect;
+        if (!allowed)
+            return cli_error(CLI_FAILED, command,
+                             "%s: what there is to propose is only %s (%s): --allow %s proposes it", v->file,
+                             plan_support_name(way->support), way->why, way->id);
+    }
+    return CLI_OK;
 }
 
 static int write_plan(const char *command, const struct plan_view *v, const char *path)
@@ -165,16 +257,64 @@ static int write_plan(const char *command, const struct plan_view *v, const char
     return rc ? cli_error(CLI_FAILED, command, "%s: %s", path, strerror(-rc)) : CLI_OK;
 }
 
+static int print_format(const char *command, const struct plan_view *v, const struct options *o)
+{
+    char problem[512];
+    struct emit e = {.t = v->proposed ? v->goal.t : v->t, .format = (enum emit_format)o->format, .host = -1};
+    if (o->host) {
+        e.host = topo_find_box(e.t, o->host);
+        if (e.host < 0)
+            return cli_error(CLI_USAGE, command, "there is no host `%s`", o->host);
+    }
+    return emit_print(&e, stdout, problem, sizeof problem) ? CLI_OK : cli_error(CLI_USAGE, command, "%s", problem);
+}
+
+/* The file as the plan wants it. */
+static int write_new(const char *command, const struct plan_view *v, const struct topo_file *f, const char *path,
+                     struct diag *d)
+{
+    struct topo_assignment *all;
+    struct outfile out;
+    long n = plan_frontier_assignments(v->frontier, v->chosen, &all);
+    struct topo_change *words = n < 0 ? NULL : plan_frontier_words(v->chosen);
+    char *text =
+        words ? topo_file_write(f, d->source, d->source_size, words, v->chosen->n_changes, all, (size_t)n, d) : NULL;
+    free(words);
+    if (n >= 0)
+        free(all);
+    if (!text) {
+        diag_print_text(d, stderr, true);
+        return cli_error(CLI_FAILED, command, "%s: nothing was written", path);
+    }
+    int rc = outfile_open(&out, path);
+    if (rc == 0) {
+        fputs(text, out.file);
+        rc = outfile_commit(&out);
+    }
+    outfile_abandon(&out);
+    free(text);
+    return rc ? cli_error(CLI_FAILED, command, "%s: %s", path, strerror(-rc)) : CLI_OK;
+}
+
 static int print(const char *command, const struct plan_view *v, const struct options *o)
 {
-    int datastore = o->explain ? topo_find_datastore(v->t, o->explain) : -1, rc = 0;
-    if (o->explain && datastore < 0)
-        return cli_error(CLI_USAGE, command, "there is no datastore `%s`", o->explain);
+    const char *name = o->datastore ? o->datastore : o->why && *o->why ? o->why : NULL;
+    int datastore = name ? topo_find_datastore(v->t, name) : -1, rc = 0;
+    if (name && datastore < 0)
+        return cli_error(CLI_USAGE, command, "there is no datastore `%s`", name);
     if (o->out) {
         int written = write_plan(command, v, o->out);
         if (written != CLI_OK || !strcmp(o->out, "-"))
             return written;
     }
+    if (o->format >= 0)
+        return print_format(command, v, o);
+    if (o->names >= 0)
+        return plan_names(v, o->domain, stdout)
+                   ? CLI_OK
+                   : cli_error(
+                         CLI_USAGE, command,
+                         "--names per-datastore: no VIP has a name whose domain they could have: --domain DOMAIN");
     if (o->json)
         plan_json(v, stdout);
     else if (o->tsv)
@@ -196,27 +336,54 @@ static int plan_file(const char *command, const struct options *o, const struct 
                                         .worth = o->worth,
                                         .best = o->best,
                                         .allow_indirect = o->indirect};
+    struct plan_lever_options levers = {.levers = o->vmk ? 1u << PLAN_LEVER_VIP : o->levers,
+                                        .most = o->max_class < 0 ? PLAN_OUTAGE : (enum plan_cost)o->max_class,
+                                        .domain = o->domain};
+    struct topo_arena *arena = arena_new();
     char problem[PROBLEM];
-    struct plan_view v = {.file = d->file, .t = t};
-    struct plan *plan = plan_make(t, &wanted, problem, sizeof problem);
-    int rc;
-    if (!plan)
-        return cli_error(CLI_FAILED, command, "%s: %s", d->file, problem);
-    v.plan = plan;
+    struct plan_view v = {.file = d->file,
+                          .t = t,
+                          .format = o->markdown ? TABLE_MARKDOWN : TABLE_TEXT,
+                          .more_levers = (levers.levers & ~(1u << PLAN_LEVER_VIP | 1u << PLAN_LEVER_NAMES)) != 0};
+    int rc = plan_read_addresses(command, &o->from, o->reserved, arena, &levers.from, &levers.n_from, &levers.taken,
+                                 &levers.n_taken);
+    struct plan_frontier *frontier =
+        rc == OPTION_GO_ON ? plan_frontier_make(f, t, &wanted, &levers, problem, sizeof problem) : NULL;
+    if (!frontier) {
+        arena_free(arena);
+        return rc == OPTION_GO_ON ? cli_error(CLI_FAILED, command, "%s: %s", d->file, problem) : rc;
+    }
+    v.frontier = frontier;
     long n = plan_parts(f, t->case_name, &v.parts, d);
     if (n < 0 || !make_scenes(&v, f, t, d)) {
         diag_print_text(d, stderr, true);
         rc = cli_error(CLI_FAILED, command, "the plan can't be applied to %s", d->file);
     } else {
         v.n_parts = (size_t)n;
-        rc = o->vmk ? plan_suggest_vmks(command, plan, &o->from, o->reserved) : print(command, &v, o);
+        plan_judge(&v, arena);
+        rc = check_support(command, &v, o);
+        if (rc == CLI_OK && o->write)
+            rc = write_new(command, &v, f, o->write, d);
+        if (rc == CLI_OK && !(o->write && !strcmp(o->write, "-")))
+            rc = o->vmk ? plan_suggest_vmks(command, v.plan, v.chosen->row, &o->from, o->reserved)
+                        : print(command, &v, o);
     }
     plan_parts_free(v.parts, v.n_parts);
     path_site_free(v.today.site);
     path_site_free(v.goal.site);
     topo_free(v.goal.t);
-    plan_free(plan);
+    plan_frontier_free(frontier);
+    arena_free(arena);
     return rc;
+}
+
+static int print_designs(const char *command, const struct options *o, const struct topo *t)
+{
+    if (o->json)
+        plan_designs_json(t, stdout);
+    else if (plan_designs_text(t, o->markdown ? TABLE_MARKDOWN : TABLE_TEXT, stdout) != 0)
+        return cli_error(CLI_FAILED, command, "%s", strerror(ENOMEM));
+    return CLI_OK;
 }
 
 static int run(const char *command, const struct options *o, const char *path)
@@ -229,7 +396,9 @@ static int run(const char *command, const struct options *o, const char *path)
     for (size_t i = 0; changed && i < o->what_if.n; i++)
         changed = topo_file_change(f, o->what_if.items[i], &d);
     struct topo *t = changed ? topo_load(f, o->case_name, &d) : NULL;
-    if (t && diag_count(&d, DIAG_ERROR) == 0)
+    if (t && diag_count(&d, DIAG_ERROR) == 0 && o->designs)
+        rc = print_designs(command, o, t);
+    else if (t && diag_count(&d, DIAG_ERROR) == 0)
         rc = o->suggest >= 0 ? plan_suggest_vips(command, t, o->suggest, &o->from, o->reserved)
                              : plan_file(command, o, f, t, &d);
     else
@@ -242,7 +411,8 @@ static int run(const char *command, const struct options *o, const char *path)
 
 int command_plan(int argc, char **argv)
 {
-    struct options options = {.max_changes = -1, .suggest = -1};
+    struct options options = {
+        .max_changes = -1, .suggest = -1, .max_class = -1, .format = -1, .names = -1, .levers = PLAN_LEVERS_DEFAULT};
     struct option_list operands;
     int rc = option_parse(&table, argc, argv, &options, &operands);
     if (rc == OPTION_GO_ON)

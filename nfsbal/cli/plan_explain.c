@@ -29,12 +29,12 @@ static void explain_way(const struct plan_view *v, int host, int vip, FILE *out)
 /* Others of the site on the unit's links, as far as these are known. */
 static void explain_company(const struct plan_view *v, size_t unit, FILE *out)
 {
-    const struct plan_layout *l = v->chosen->layout;
+    const struct plan_layout *l = v->chosen->row->layout;
     const struct plan_problem *p = l->p;
     const struct plan_class *c = &p->classes[p->class_of[unit]];
     int worst = -1;
     for (size_t o = 0; o < c->n_options; o++) {
-        if (c->options[o].vip != v->chosen->vips[unit])
+        if (c->options[o].vip != v->chosen->row->vips[unit])
             continue;
         for (size_t i = 0; i < c->options[o].vector->n; i++) {
             int r = c->options[o].vector->uses[i].resource;
@@ -53,10 +53,10 @@ static int explain_others(const struct plan_view *v, size_t unit, FILE *out)
     const struct plan_problem *p = v->plan->problem;
     size_t class_ = (size_t)p->class_of[unit], from = 0;
     const struct plan_class *c = &p->classes[class_];
-    struct plan_layout *l = plan_layout_copy(v->chosen->layout);
+    struct plan_layout *l = plan_layout_copy(v->chosen->row->layout);
     if (!l)
         return -ENOMEM;
-    while (c->options[from].vip != v->chosen->vips[unit])
+    while (c->options[from].vip != v->chosen->row->vips[unit])
         from++;
     double now = plan_layout_max(l);
     for (size_t o = 0; o < c->n_options; o++) {
@@ -91,15 +91,16 @@ int plan_explain(const struct plan_view *v, int datastore, FILE *out)
         const int *hosts = plan_unit_hosts(v->plan->problem, unit, &n);
         if (datastore >= 0 && unit->datastore != datastore)
             continue;
-        int vip = plan_vip(v->plan, v->chosen, u, hosts[0]);
-        bool stays = unit->mounted && (v->chosen->vips[u] == PLAN_AS_TODAY || v->chosen->vips[u] == unit->today);
+        int vip = plan_vip(v->plan, v->chosen->row, u, hosts[0]);
+        bool stays =
+            unit->mounted && (v->chosen->row->vips[u] == PLAN_AS_TODAY || v->chosen->row->vips[u] == unit->today);
         fprintf(out, "%s%s%s: %s%s\n", ds->name, unit->host >= 0 ? " on " : "",
                 unit->host >= 0 ? v->t->boxes[unit->host].name : "", vip < 0 ? "-" : v->t->vips[vip].text,
                 stays          ? ", as today"
                 : ds->pin >= 0 ? ", pinned"
                                : "");
         for (size_t h = 0; h < n; h++) {
-            int its = plan_vip(v->plan, v->chosen, u, hosts[h]);
+            int its = plan_vip(v->plan, v->chosen->row, u, hosts[h]);
             if (its < 0)
                 continue;
             fprintf(out, "  %s\n", v->t->boxes[hosts[h]].name);

@@ -11,7 +11,7 @@
 static void assignments(struct json_out *j, const struct plan_view *v)
 {
     struct topo_assignment *all;
-    long n = plan_assignments(v->plan, v->chosen, &all);
+    long n = plan_frontier_assignments(v->frontier, v->chosen, &all);
     json_out_array(j, "assignments", JSON_ON_LINES);
     for (long i = 0, end; i < n; i = end) {
         int ds = topo_find_datastore(v->t, all[i].datastore);
@@ -34,19 +34,64 @@ static void assignments(struct json_out *j, const struct plan_view *v)
         free(all);
 }
 
+static void change(struct json_out *j, const struct plan_change *c)
+{
+    json_out_object(j, NULL, JSON_ON_ONE_LINE);
+    json_out_string(j, "lever", plan_lever_name(c->lever));
+    json_out_integer(j, "class", plan_lever_cost(c->lever));
+    json_out_string(j, "support", plan_support_name(plan_way(plan_lever_way(c->lever))->support));
+    json_out_string(j, "since", plan_way(plan_lever_way(c->lever))->since);
+    json_out_string(j, "from", c->from);
+    json_out_array(j, "do", JSON_ON_ONE_LINE);
+    for (size_t i = 0; i < TOPO_CHANGE_WORDS && c->words.words[i]; i++)
+        json_out_string(j, NULL, c->words.words[i]);
+    json_out_end(j);
+    json_out_end(j);
+}
+
+/* Besides VIPs, of the chosen row. */
+static void site_changes(struct json_out *j, const struct plan_view *v)
+{
+    json_out_array(j, "site_changes", JSON_ON_LINES);
+    for (size_t i = 0; i < v->chosen->n_changes; i++)
+        change(j, &v->chosen->changes[i]);
+    json_out_end(j);
+}
+
+/* null: not known over what these rows change. */
+static void bound_of(struct json_out *j, const struct plan_frontier_row *row)
+{
+    double bound;
+    if (plan_bound(row, &bound))
+        json_out_real(j, "bound", bound);
+    else
+        json_out_null(j, "bound");
+}
+
 static void frontier(struct json_out *j, const struct plan_view *v)
 {
     json_out_array(j, "frontier", JSON_ON_LINES);
-    for (size_t i = 0; i < v->plan->n_rows; i++) {
-        const struct plan_row *row = &v->plan->rows[i];
+    for (size_t i = 0; i < v->frontier->n_rows; i++) {
+        const struct plan_frontier_row *row = &v->frontier->rows[i];
         json_out_object(j, NULL, JSON_ON_ONE_LINE);
-        json_out_count(j, "changes", row->changes);
+        json_out_count(j, "changes", row->total);
+        json_out_count(j, "vips", row->row->changes);
         json_out_integer(j, "class", row->cost);
         json_out_count(j, "vms", row->vms);
         json_out_real(j, "objective", row->max_load);
-        json_out_real(j, "bound", row->bound);
+        bound_of(j, row);
         json_out_real(j, "host_ratio", row->max_host);
         json_out_bool(j, "uneven", row->uneven);
+        json_out_array(j, "site_changes", JSON_ON_ONE_LINE);
+        for (size_t c = 0; c < row->n_changes - row->n_names; c++)
+            json_out_string(j, NULL, plan_lever_name(row->changes[c].lever));
+        json_out_end(j);
+        json_out_array(j, "same_by", JSON_ON_ONE_LINE);
+        if (row->cost == PLAN_OUTAGE)
+            json_out_integer(j, NULL, PLAN_COPY);
+        for (size_t c = 0; c < row->n_others; c++)
+            json_out_integer(j, NULL, row->others[c].cost);
+        json_out_end(j);
         json_out_end(j);
     }
     json_out_end(j);
@@ -114,21 +159,23 @@ static void links(struct json_out *j, const struct plan_view *v)
 
 static void objective(struct json_out *j, const struct plan_view *v)
 {
-    const struct plan_row *row = v->chosen;
+    const struct plan_frontier_row *row = v->chosen;
     char name[256];
-    int fullest = plan_fullest(row);
+    double bound;
     json_out_object(j, "objective", JSON_ON_LINES);
     json_out_real(j, "max_load", row->max_load);
-    json_out_real(j, "bound", row->bound);
-    json_out_real(j, "gap", row->bound > 0 ? row->max_load / row->bound - 1 : 0);
-    json_out_string(j, "fullest",
-                    fullest < 0 ? NULL : topo_linkdir_name(v->t, row->layout->p->resources[fullest].linkdir));
+    bound_of(j, row);
+    if (plan_bound(row, &bound))
+        json_out_real(j, "gap", bound > 0 ? fmax(row->max_load / bound - 1, 0) : 0);
+    else
+        json_out_null(j, "gap");
+    json_out_string(j, "fullest", row->fullest_linkdir < 0 ? NULL : topo_linkdir_name(v->t, row->fullest_linkdir));
     json_out_object(j, "worst_failure", JSON_ON_ONE_LINE);
     json_out_string(j, "element", plan_failure_name(v->t, &v->worst, name, sizeof name));
     json_out_real(j, "max_load", v->worst.max_load);
     json_out_count(j, "cut_off", v->worst.cut);
     json_out_end(j);
-    json_out_count(j, "changes", row->changes);
+    json_out_count(j, "changes", row->total);
     json_out_end(j);
 }
 
@@ -138,8 +185,8 @@ static void rates(struct json_out *j, const struct plan_scene *s, const char *ke
         return;
     json_out_object(j, key, JSON_ON_LINES);
     json_out_array(j, "one_host", JSON_ON_LINES);
-    for (size_t h = 0; h < s->row->layout->p->n_hosts; h++) {
-        int box = s->row->layout->p->hosts[h].box;
+    for (size_t h = 0; h < s->row->row->layout->p->n_hosts; h++) {
+        int box = s->row->row->layout->p->hosts[h].box;
         json_out_object(j, NULL, JSON_ON_ONE_LINE);
         json_out_string(j, "host", s->t->boxes[box].name);
         json_out_real(j, "write", plan_host_rate(s, box, FLOW_WRITE));
@@ -159,7 +206,6 @@ static void rates(struct json_out *j, const struct plan_scene *s, const char *ke
 void plan_json(const struct plan_view *v, FILE *out)
 {
     struct json_out j;
-    const char *why, *support = plan_support(v, &why);
     char hash[32];
     json_out_init(&j, out);
     json_out_object(&j, NULL, JSON_ON_LINES);
@@ -167,8 +213,19 @@ void plan_json(const struct plan_view *v, FILE *out)
     json_out_string(&j, "file", v->file);
     json_out_string(&j, "case", v->t->case_name);
     json_out_bool(&j, "proposed", v->proposed);
-    json_out_string(&j, "support", support);
+    json_out_string(&j, "support", plan_support_name(v->ways[0]->support));
+    json_out_array(&j, "rests_on", JSON_ON_LINES);
+    for (size_t i = 0; i < v->n_ways; i++) {
+        json_out_object(&j, NULL, JSON_ON_ONE_LINE);
+        json_out_string(&j, "id", v->ways[i]->id);
+        json_out_string(&j, "support", plan_support_name(v->ways[i]->support));
+        json_out_string(&j, "since", v->ways[i]->since);
+        json_out_string(&j, "why", v->ways[i]->why);
+        json_out_end(&j);
+    }
+    json_out_end(&j);
     assignments(&j, v);
+    site_changes(&j, v);
     frontier(&j, v);
     links(&j, v);
     objective(&j, v);
@@ -177,10 +234,10 @@ void plan_json(const struct plan_view *v, FILE *out)
     rates(&j, plan_made(v), "plan");
     json_out_end(&j);
     json_out_array(&j, "warnings", JSON_ON_LINES);
-    if (strcmp(support, "supported") != 0) {
+    for (size_t i = 0; i < v->n_warnings; i++) {
         json_out_object(&j, NULL, JSON_ON_ONE_LINE);
-        json_out_string(&j, "id", "alias-mount");
-        json_out_string(&j, "text", why);
+        json_out_string(&j, "id", v->warnings[i].id);
+        json_out_string(&j, "text", v->warnings[i].text);
         json_out_end(&j);
     }
     json_out_end(&j);

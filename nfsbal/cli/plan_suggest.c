@@ -68,6 +68,19 @@ static int read_all(const char *command, const struct option_list *from, const c
     return reserved ? read_reserved(command, reserved, taken) : OPTION_GO_ON;
 }
 
+int plan_read_addresses(const char *command, const struct option_list *from, const char *reserved,
+                        struct topo_arena *arena, const struct topo_addr **all, size_t *n,
+                        const struct topo_addr **taken, size_t *n_taken)
+{
+    struct addresses candidates = {.arena = arena}, reserved_ones = {.arena = arena};
+    int rc = read_all(command, from, reserved, &candidates, &reserved_ones);
+    *all = candidates.all;
+    *n = candidates.n;
+    *taken = reserved_ones.all;
+    *n_taken = reserved_ones.n;
+    return rc;
+}
+
 static void print(const struct topo *t, const struct plan_suggestion *s)
 {
     char text[64];
@@ -119,16 +132,15 @@ static void print_vmk(const struct plan *plan, const struct plan_readdressed *be
           stdout);
 }
 
-int plan_suggest_vmks(const char *command, const struct plan *plan, const struct option_list *from,
-                      const char *reserved)
+int plan_suggest_vmks(const char *command, const struct plan *plan, const struct plan_row *chosen,
+                      const struct option_list *from, const char *reserved)
 {
     struct topo_arena *arena = arena_new();
     struct addresses candidates = {.arena = arena}, taken = {.arena = arena};
     struct plan_readdressed before, *all = NULL;
     int rc = read_all(command, from, reserved, &candidates, &taken);
     if (rc == OPTION_GO_ON) {
-        long n = plan_suggest_vmk(plan, &plan->rows[plan->chosen], candidates.all, candidates.n, taken.all, taken.n,
-                                  &before, &all);
+        long n = plan_suggest_vmk(plan, chosen, candidates.all, candidates.n, taken.all, taken.n, &before, &all);
         rc = n < 0 ? cli_error(CLI_FAILED, command, "%s", strerror(ENOMEM)) : CLI_OK;
         if (n == 0)
             puts("no other address of a host's interface makes anything better");

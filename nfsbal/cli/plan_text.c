@@ -1,13 +1,34 @@
 /* A plan for people: what it gains, the frontier, and for a proposed row who goes where. */
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "emu/report/table.h"
 #include "nfsbal/cli/plan_view.h"
 
-enum { WORDS = 256, HOST_COLUMNS = 8, GROUPS = 6, NAMES_SHOWN = 8 };
+enum { WORDS = 256, HOST_COLUMNS = 8, GROUPS = 6, NAMES_SHOWN = 8, MANY_VIPS = 64 };
+
+/* A line; in Markdown a paragraph. */
+static void say(const struct plan_view *v, FILE *out, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void say(const struct plan_view *v, FILE *out, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vfprintf(out, format, args);
+    va_end(args);
+    fputs(v->format == TABLE_MARKDOWN ? "\n\n" : "\n", out);
+}
+
+/* Between parts; in Markdown a heading. */
+static void part(const struct plan_view *v, const char *title, FILE *out)
+{
+    if (v->format == TABLE_MARKDOWN)
+        fprintf(out, "\n## %s\n\n", title);
+    else
+        fputc('\n', out);
+}
 
 /* "esx1 ... esx4" of hosts from..to of the problem, "esx1, esx2" of two. */
 static void host_words(const struct plan_view *v, const int *hosts, size_t n, char *out, size_t size)
@@ -31,7 +52,7 @@ static void rate_cell(struct table *t, struct table_row *row, size_t column, dou
 /* Hosts that mount something, as boxes. */
 static size_t mounting_hosts(const struct plan_view *v, int *hosts)
 {
-    const struct plan_problem *p = v->plan->problem;
+    const struct plan_problem *p = v->frontier->plan->problem;
     size_t n = 0;
     for (size_t h = 0; h < p->n_hosts; h++)
         if (p->hosts[h].even[FLOW_WRITE] > 0 || p->hosts[h].even[FLOW_READ] > 0)
@@ -49,10 +70,12 @@ static void head(const struct plan_view *v, size_t n_hosts, FILE *out)
         up += v->t->vips[i].up;
     for (size_t d = 0; d < v->t->n_datastores; d++)
         weights |= v->t->datastores[d].weight_given;
-    fprintf(out, "%s%s%s   %zu host%s, %zu datastore%s, %zu VIP%s, %zu NAS controller%s   %s\n", v->t->name,
-            v->t->case_name ? " " : "", v->t->case_name ? v->t->case_name : "", n_hosts, n_hosts == 1 ? "" : "s",
-            v->t->n_datastores, v->t->n_datastores == 1 ? "" : "s", up, up == 1 ? "" : "s", controllers,
-            controllers == 1 ? "" : "s", weights ? "by weight" : "no weights: every datastore counts 1");
+    if (v->format == TABLE_MARKDOWN)
+        fprintf(out, "# Plan for %s\n\n", v->t->name);
+    say(v, out, "%s%s%s   %zu host%s, %zu datastore%s, %zu VIP%s, %zu NAS controller%s   %s", v->t->name,
+        v->t->case_name ? " " : "", v->t->case_name ? v->t->case_name : "", n_hosts, n_hosts == 1 ? "" : "s",
+        v->t->n_datastores, v->t->n_datastores == 1 ? "" : "s", up, up == 1 ? "" : "s", controllers,
+        controllers == 1 ? "" : "s", weights ? "by weight" : "no weights: every datastore counts 1");
 }
 
 /* Where a choice is made: host, switch towards a NAS or a host, NAS. */
@@ -90,7 +113,7 @@ static void labels(const struct plan_view *v, FILE *out)
     }
     if (lead[0] == ' ')
         fputc('\n', out);
-    fputc('\n', out);
+    part(v, "Gain", out);
 }
 
 static const char *goal_title(const struct plan_view *v) { return v->proposed ? "plan" : "best"; }
@@ -154,11 +177,10 @@ static int gains(const struct plan_view *v, const int *hosts, size_t n, FILE *ou
             rate_cell(t, row, 1, plan_slowest_rate(&v->today, d));
         rate_cell(t, row, 1 + today, plan_slowest_rate(&v->goal, d));
     }
-    int rc = table_print(t, out, TABLE_TEXT, 0);
+    int rc = table_print(t, out, v->format, 0);
     table_free(t);
     if (v->t->network_only)
-        fputs("network only: storage is taken as never limiting\n", out);
-    fputc('\n', out);
+        fprintf(out, "%snetwork only: storage is taken as never limiting\n", v->format == TABLE_MARKDOWN ? "\n" : "");
     return rc;
 }
 
@@ -172,8 +194,9 @@ static bool by_rate(const struct plan_view *v)
 }
 
 /* The fullest uplink of a host, in flows of its own. */
-static double busiest_uplink(const struct plan_row *row, int place, double *total)
+static double busiest_uplink(const struct plan_frontier_row *frontier_row, int place, double *total)
 {
+    const struct plan_row *row = frontier_row->row;
     const struct plan_problem *p = row->layout->p;
     const struct plan_host *h = &p->hosts[place];
     double max = 0;
@@ -194,14 +217,14 @@ static void flows_words(double flows, char *out, size_t size)
 /* Places of hosts whose uplinks go alike in all rows: the first of each group. */
 static size_t group_hosts(const struct plan_view *v, const int *hosts, size_t n, size_t *first)
 {
-    const struct plan_problem *p = v->plan->problem;
+    const struct plan_problem *p = v->frontier->plan->problem;
     size_t groups = 0;
     for (size_t i = 0; i < n; i++) {
         bool new = i == 0;
-        for (size_t r = 0; !new &&r < v->plan->n_rows; r++) {
+        for (size_t r = 0; !new &&r < v->frontier->n_rows; r++) {
             double a, b, total_a, total_b;
-            a = busiest_uplink(&v->plan->rows[r], p->host_of[hosts[i - 1]], &total_a);
-            b = busiest_uplink(&v->plan->rows[r], p->host_of[hosts[i]], &total_b);
+            a = busiest_uplink(&v->frontier->rows[r], p->host_of[hosts[i - 1]], &total_a);
+            b = busiest_uplink(&v->frontier->rows[r], p->host_of[hosts[i]], &total_b);
             new = plan_compare_real(a, b) != 0 || plan_compare_real(total_a, total_b) != 0;
         }
         if (new &&groups < GROUPS)
@@ -211,80 +234,173 @@ static size_t group_hosts(const struct plan_view *v, const int *hosts, size_t n,
     return groups;
 }
 
-static void frontier_row(const struct plan_view *v, const struct plan_row *row, const int *hosts, const size_t *first,
-                         size_t groups, struct table *t)
+/* "2 vmk-address, 1 lif-home + 4 VIPs" */
+static void change_words(const struct plan_frontier_row *row, char *out, size_t size)
 {
-    const struct plan_problem *p = v->plan->problem;
+    size_t at = 0, counts[PLAN_LEVERS] = {0};
+    out[0] = '\0';
+    for (size_t i = 0; i < row->n_changes; i++)
+        counts[row->changes[i].lever]++;
+    counts[PLAN_LEVER_VIP] = row->row->changes;
+    counts[PLAN_LEVER_NAMES] = 0;
+    for (int l = 0; l < PLAN_LEVERS && at < size; l++)
+        if (counts[l] > 0)
+            at += (size_t)snprintf(out + at, size - at, "%s%zu %s", at ? ", " : "", counts[l],
+                                   plan_lever_name((enum plan_lever)l));
+    if (!at)
+        snprintf(out, size, "-");
+}
+
+static bool any_esxi(const struct plan_view *v)
+{
+    for (size_t m = 0; m < v->t->n_mounts; m++)
+        if (v->t->nodes[v->t->boxes[v->t->mounts[m].host].node].kind == TOPO_ESXI)
+            return true;
+    return false;
+}
+
+/* Ways to the same balance that stop more; what can be copied is no outage. */
+static void other_words(const struct plan_view *v, const struct plan_frontier_row *row, char *out, size_t size)
+{
+    size_t at = 0;
+    out[0] = '\0';
+    if (row->cost == PLAN_OUTAGE && any_esxi(v))
+        at += (size_t)snprintf(out, size, "2 copy");
+    for (size_t i = 0; i < row->n_others && at < size; i++)
+        at += (size_t)snprintf(out + at, size - at, "%s%d %s (%zu change%s, %u VMs)", at ? "; " : "",
+                               (int)row->others[i].cost, plan_cost_name(row->others[i].cost), row->others[i].total,
+                               row->others[i].total == 1 ? "" : "s", row->others[i].vms);
+}
+
+static void frontier_row(const struct plan_view *v, const struct plan_frontier_row *row, const int *hosts,
+                         const size_t *first, size_t groups, bool levers, bool others, struct table *t)
+{
+    const struct plan_problem *p = v->frontier->plan->problem;
     struct table_row *line = table_row(t, NULL);
-    int fullest = plan_fullest(row);
-    char words[32];
-    table_cellf(t, line, 0, "%zu%s", row->changes, row->uneven ? " uneven" : "");
-    if (row->max_load > 0) {
-        flows_words(plan_layout_flows(row->layout, fullest), words, sizeof words);
-        table_cell(t, line, 1, words);
-        table_cell(t, line, 2, topo_linkdir_name(v->t, p->resources[fullest].linkdir));
-        if (by_rate(v))
-            table_cellf(t, line, 3, "%.1f %%", 100 * row->max_load);
-        else
-            rate_cell(t, line, 3, 1 / row->max_load);
+    char words[WORDS];
+    size_t c = 0;
+    table_cellf(t, line, c++, "%zu%s", row->total, row->uneven ? " uneven" : "");
+    if (levers) {
+        change_words(row, words, sizeof words);
+        table_cell(t, line, c++, words);
     }
+    if (row->max_load > 0) {
+        flows_words(row->fullest_flows, words, sizeof words);
+        table_cell(t, line, c, words);
+        table_cell(t, line, c + 1, topo_linkdir_name(v->t, row->fullest_linkdir));
+        if (by_rate(v))
+            table_cellf(t, line, c + 2, "%.1f %%", 100 * row->max_load);
+        else
+            rate_cell(t, line, c + 2, 1 / row->max_load);
+    }
+    c += 3;
     for (size_t g = 0; g < groups; g++) {
         double total;
         flows_words(busiest_uplink(row, p->host_of[hosts[first[g]]], &total), words, sizeof words);
-        table_cell(t, line, 4 + g, words);
+        table_cell(t, line, c++, words);
     }
-    table_cellf(t, line, 4 + groups, "%u", row->vms);
-    if (row->changes == 0)
-        table_cell(t, line, 5 + groups, "-");
+    table_cellf(t, line, c++, "%u", row->vms);
+    if (row->total == 0)
+        table_cell(t, line, c++, "-");
     else
-        table_cellf(t, line, 5 + groups, "%d %s", (int)row->cost, plan_cost_name(row->cost));
+        table_cellf(t, line, c++, "%d %s", (int)row->cost, plan_cost_name(row->cost));
+    other_words(v, row, words, sizeof words);
+    if (others)
+        table_cell(t, line, c, words);
+}
+
+/* The changes besides VIPs of each row, or of what is proposed. */
+static void lever_lines(const struct plan_view *v, const struct plan_frontier_row *row, FILE *out)
+{
+    for (size_t i = 0; i < row->n_changes - row->n_names; i++) {
+        const struct plan_change *c = &row->changes[i];
+        fprintf(out, "%s%-12s ", v->format == TABLE_MARKDOWN ? "- " : "  ", plan_lever_name(c->lever));
+        plan_change_print(c, out);
+        fprintf(out, "   class %d %s, %s since %s\n", (int)plan_lever_cost(c->lever),
+                plan_cost_name(plan_lever_cost(c->lever)),
+                plan_support_name(plan_way(plan_lever_way(c->lever))->support),
+                plan_way(plan_lever_way(c->lever))->since);
+    }
+}
+
+static void row_lines(const struct plan_view *v, FILE *out)
+{
+    bool addresses = false;
+    for (size_t r = 0; r < v->frontier->n_rows; r++) {
+        const struct plan_frontier_row *row = &v->frontier->rows[r];
+        if (row->n_changes == row->n_names)
+            continue;
+        fprintf(out, "%srow %zu%s, class %d:\n%s", v->format == TABLE_MARKDOWN ? "\n" : "", row->total,
+                row->uneven ? " uneven" : "", (int)row->cost, v->format == TABLE_MARKDOWN ? "\n" : "");
+        lever_lines(v, row, out);
+        for (size_t c = 0; c < row->n_changes; c++)
+            addresses |= row->changes[c].lever == PLAN_LEVER_VMK_ADDRESS;
+    }
+    if (addresses)
+        say(v, out, "%saddresses: the file knows only its own; check with your IPAM, and on the wire: arping -D",
+            v->format == TABLE_MARKDOWN ? "\n" : "");
 }
 
 static int frontier(const struct plan_view *v, const int *hosts, size_t n, FILE *out)
 {
-    struct table_column columns[GROUPS + 6] = {{"changes", TABLE_LEFT},
-                                               {"flows", TABLE_RIGHT},
-                                               {"on the fullest link", TABLE_LEFT},
-                                               {"MB/s each", TABLE_RIGHT}};
+    struct table_column columns[GROUPS + 8] = {{"changes", TABLE_LEFT}};
     char titles[GROUPS][2 * WORDS];
-    size_t first[GROUPS + 1], groups = group_hosts(v, hosts, n, first);
-    if (by_rate(v))
-        columns[3].title = "load";
+    size_t first[GROUPS + 1], groups = group_hosts(v, hosts, n, first), c = 1;
+    bool levers = false, others = false;
+    for (size_t r = 0; r < v->frontier->n_rows; r++) {
+        levers |= v->frontier->rows[r].n_changes > v->frontier->rows[r].n_names;
+        others |= v->frontier->rows[r].n_others > 0 || (v->frontier->rows[r].cost == PLAN_OUTAGE && any_esxi(v));
+    }
+    if (levers)
+        columns[c++] = (struct table_column){"of", TABLE_LEFT};
+    columns[c++] = (struct table_column){"flows", TABLE_RIGHT};
+    columns[c++] = (struct table_column){"on the fullest link", TABLE_LEFT};
+    columns[c++] = (struct table_column){by_rate(v) ? "load" : "MB/s each", TABLE_RIGHT};
     for (size_t g = 0; g < groups; g++) {
         double total;
         char words[WORDS], count[32];
-        busiest_uplink(&v->plan->rows[0], v->plan->problem->host_of[hosts[first[g]]], &total);
+        busiest_uplink(&v->frontier->rows[0], v->frontier->plan->problem->host_of[hosts[first[g]]], &total);
         flows_words(total, count, sizeof count);
         host_words(v, hosts + first[g], first[g + 1] - first[g], words, sizeof words);
         snprintf(titles[g], sizeof titles[g], "%s (of %s)", words, count);
-        columns[4 + g] = (struct table_column){titles[g], TABLE_RIGHT};
+        columns[c++] = (struct table_column){titles[g], TABLE_RIGHT};
     }
-    columns[4 + groups] = (struct table_column){"VMs to stop", TABLE_RIGHT};
-    columns[5 + groups] = (struct table_column){"class", TABLE_LEFT};
-    struct table *t = table_new(columns, 6 + groups);
-    for (size_t r = 0; r < v->plan->n_rows; r++)
-        frontier_row(v, &v->plan->rows[r], hosts, first, groups, t);
-    fputs("all hosts busy: the fullest link that mounts decide; each host busy: datastores on its fullest uplink\n",
-          out);
-    int rc = table_print(t, out, TABLE_TEXT, 0);
+    columns[c++] = (struct table_column){"VMs to stop", TABLE_RIGHT};
+    columns[c++] = (struct table_column){"class", TABLE_LEFT};
+    if (others)
+        columns[c++] = (struct table_column){"the same by", TABLE_LEFT};
+    struct table *t = table_new(columns, c);
+    for (size_t r = 0; r < v->frontier->n_rows; r++)
+        frontier_row(v, &v->frontier->rows[r], hosts, first, groups, levers, others, t);
+    say(v, out,
+        "all hosts busy: the fullest link that mounts decide; each host busy: datastores on its fullest uplink");
+    int rc = table_print(t, out, v->format, 0);
     table_free(t);
+    if (levers)
+        row_lines(v, out);
     return rc;
 }
 
 static void verdict(const struct plan_view *v, FILE *out)
 {
-    const struct plan_row *row = v->proposed ? v->chosen : v->best;
+    const struct plan_frontier_row *row = v->proposed ? v->chosen : v->best;
     char gap[32];
+    double bound;
     if (!(row->max_load > 0)) {
-        fputs("no choice of VIPs changes the load of a link whose rule is known\n", out);
+        say(v, out, "no choice of VIPs changes the load of a link whose rule is known");
         return;
     }
-    snprintf(gap, sizeof gap, "%.2g %%", (row->max_load / row->bound - 1) * 100);
-    if (plan_compare_real(row->max_load, row->bound * (1 + 1e-6)) <= 0)
-        fprintf(out, "optimal: proven, no layout%s gives the slowest datastore more\n",
-                v->proposed && v->today.site ? " of as many changes" : "");
+    bool all = plan_bound(row, &bound);
+    double load = row->row->max_load;
+    const char *of = row->n_changes > row->n_names  ? " of VIPs with these other changes"
+                     : !all                         ? " of VIPs"
+                     : v->proposed && v->today.site ? " of as many changes"
+                                                    : "";
+    snprintf(gap, sizeof gap, "%.2g %%", (load / bound - 1) * 100);
+    if (plan_compare_real(load, bound * (1 + 1e-6)) <= 0)
+        say(v, out, "optimal: proven, no layout%s gives the slowest datastore more", of);
     else
-        fprintf(out, "within %s of what any layout can give the slowest datastore\n", gap);
+        say(v, out, "within %s of what any layout%s can give the slowest datastore", gap, of);
 }
 
 /* ---- the proposed row ---- */
@@ -295,8 +411,8 @@ static bool same_line(const struct plan_view *v, size_t a, size_t b)
     const struct plan_unit *x = &v->plan->units[a], *y = &v->plan->units[b];
     size_t na, nb;
     const int *ha = plan_unit_hosts(v->plan->problem, x, &na), *hb = plan_unit_hosts(v->plan->problem, y, &nb);
-    return x->today == y->today && x->mixed == y->mixed && v->chosen->vips[a] == v->chosen->vips[b] && !x->mixed &&
-           na == nb && !memcmp(ha, hb, na * sizeof *ha) &&
+    return x->today == y->today && x->mixed == y->mixed && v->chosen->row->vips[a] == v->chosen->row->vips[b] &&
+           !x->mixed && na == nb && !memcmp(ha, hb, na * sizeof *ha) &&
            v->t->exports[v->t->datastores[x->datastore].export_].owner ==
                v->t->exports[v->t->datastores[y->datastore].export_].owner;
 }
@@ -352,7 +468,7 @@ static int layout(const struct plan_view *v, const int *hosts, size_t n, FILE *o
         const struct plan_unit *unit = &v->plan->units[u];
         if (done[u])
             continue;
-        int owner = v->t->exports[v->t->datastores[unit->datastore].export_].owner, vip = v->chosen->vips[u];
+        int owner = v->t->exports[v->t->datastores[unit->datastore].export_].owner, vip = v->chosen->row->vips[u];
         bool moved = unit->mounted && vip != PLAN_AS_TODAY && (unit->mixed || vip != unit->today);
         struct table_row *row = table_row(t, NULL);
         names_of(v, u, done, words, sizeof words);
@@ -369,7 +485,7 @@ static int layout(const struct plan_view *v, const int *hosts, size_t n, FILE *o
             bool mounts = false;
             for (size_t i = 0; i < n_own; i++)
                 mounts |= own[i] == hosts[h];
-            int its = mounts ? plan_vip(v->plan, v->chosen, u, hosts[h]) : -1;
+            int its = mounts ? plan_vip(v->plan, v->chosen->row, u, hosts[h]) : -1;
             if (its < 0)
                 continue;
             uplink_words(v, hosts[h], its, words, sizeof words);
@@ -383,12 +499,12 @@ static int layout(const struct plan_view *v, const int *hosts, size_t n, FILE *o
         size_t at = 0;
         for (size_t i = 0; i < host->n[FLOW_WRITE] && at < sizeof words; i++) {
             char count[32];
-            flows_words(plan_layout_flows(v->chosen->layout, host->resources[i]), count, sizeof count);
+            flows_words(plan_layout_flows(v->chosen->row->layout, host->resources[i]), count, sizeof count);
             at += (size_t)snprintf(words + at, sizeof words - at, "%s%s", i ? " " : "", count);
         }
         table_cell(t, row, 4 + h, words);
     }
-    int rc = table_print(t, out, TABLE_TEXT, 0);
+    int rc = table_print(t, out, v->format, 0);
     table_free(t);
     free(done);
     return rc;
@@ -401,46 +517,114 @@ static void failure(const struct plan_view *v, FILE *out)
     if (f->what == PLAN_FAIL_NONE)
         return;
     plan_failure_name(v->t, f, name, sizeof name);
-    fprintf(out, "after the worst single failure that cuts nothing off, %s:", name);
     if (f->cut > 0)
-        fprintf(out, " there is none; this one cuts off %zu mounts\n", f->cut);
+        say(v, out,
+            "after the worst single failure that cuts nothing off, %s: there is none; this one cuts off %zu mounts",
+            name, f->cut);
     else
-        fprintf(out, " fullest link %s, %s%s%s\n", f->linkdir < 0 ? "-" : topo_linkdir_name(v->t, f->linkdir),
-                unit_print_mbps(rate, sizeof rate,
-                                by_rate(v)        ? 1e8 * f->max_load
-                                : f->max_load > 0 ? 1 / f->max_load
-                                                  : 0),
-                by_rate(v) ? " % of its capacity" : " MB/s each",
-                f->assumed ? " (how teams choose again is partly assumed)" : "");
+        say(v, out, "after the worst single failure that cuts nothing off, %s: fullest link %s, %s%s%s", name,
+            f->linkdir < 0 ? "-" : topo_linkdir_name(v->t, f->linkdir),
+            unit_print_mbps(rate, sizeof rate,
+                            by_rate(v)        ? 1e8 * f->max_load
+                            : f->max_load > 0 ? 1 / f->max_load
+                                              : 0),
+            by_rate(v) ? " % of its capacity" : " MB/s each",
+            f->assumed ? " (how teams choose again is partly assumed)" : "");
+}
+
+/* Hosts with fewer uplinks than the others, by name; 0: none. */
+static size_t short_of_uplinks(const struct plan_view *v, char *names, size_t size)
+{
+    const struct plan_problem *p = v->frontier->plan->problem;
+    size_t most = 0, n = 0, at = 0;
+    names[0] = '\0';
+    for (size_t h = 0; h < p->n_hosts; h++)
+        most = p->hosts[h].n[FLOW_WRITE] > most ? p->hosts[h].n[FLOW_WRITE] : most;
+    for (size_t h = 0; h < p->n_hosts; h++) {
+        if (p->hosts[h].n[FLOW_WRITE] == most || !(p->hosts[h].even[FLOW_WRITE] > 0))
+            continue;
+        if (n++ < NAMES_SHOWN && at < size)
+            at += (size_t)snprintf(names + at, size - at, "%s%s", n > 1 ? ", " : "", v->t->boxes[p->hosts[h].box].name);
+    }
+    if (n > NAMES_SHOWN && at < size)
+        snprintf(names + at, size - at, " and %zu more", n - NAMES_SHOWN);
+    return n;
+}
+
+/* Ways that are no row. */
+static void also_possible(const struct plan_view *v, FILE *out)
+{
+    const struct plan_row *row = v->best->row;
+    char names[WORDS];
+    size_t copies = 0, up = 0;
+    for (size_t i = 0; i < v->t->n_vips; i++)
+        up += v->t->vips[i].up;
+    for (size_t u = 0; u < v->best->plan->n_units; u++) {
+        const struct plan_unit *unit = &v->best->plan->units[u];
+        copies += unit->mounted && unit->cost == PLAN_OUTAGE && row->vips[u] != PLAN_AS_TODAY &&
+                  (unit->mixed || row->vips[u] != unit->today);
+    }
+    if (copies == 0 || !any_esxi(v))
+        return;
+    say(v, out,
+        "also possible   names per datastore now (one outage of each), then every later move is rolling: nfsbal plan "
+        "%s "
+        "--names per-datastore",
+        v->file);
+    say(v, out,
+        "                without an outage (class 2): new exports at the other VIPs and Storage vMotion of %zu "
+        "datastore%s, one at a time, needs the space of one",
+        copies, copies == 1 ? "" : "s");
+    if (v->t->n_datastores > up && v->t->n_datastores <= MANY_VIPS)
+        say(v, out,
+            "                a VIP per datastore, even everywhere where such addresses exist (class 3, once): nfsbal "
+            "plan "
+            "%s --suggest-vips %zu --from RANGE",
+            v->file, v->t->n_datastores);
+    size_t fewer = short_of_uplinks(v, names, sizeof names);
+    if (fewer > 0)
+        say(v, out, "                one more cable for %s, which %s fewer uplinks than the others", names,
+            fewer == 1 ? "has" : "have");
 }
 
 static void what_next(const struct plan_view *v, FILE *out)
 {
     if (!v->today.site) {
-        fprintf(out, "%zu datastore%s to mount, nothing stops\n", v->plan->n_units, v->plan->n_units == 1 ? "" : "s");
+        say(v, out, "%zu datastore%s to mount, nothing stops", v->plan->n_units, v->plan->n_units == 1 ? "" : "s");
         return;
     }
     if (v->proposed) {
-        size_t new = 0;
+        size_t new = 0, others = v->chosen->n_changes - v->chosen->n_names;
+        char added[64] = "", levers[64] = "";
         for (size_t u = 0; u < v->plan->n_units; u++)
             new += !v->plan->units[u].mounted;
-        fprintf(out, "%zu of %zu mounts change, %u VMs to stop", v->chosen->changes, v->plan->n_units, v->chosen->vms);
         if (new > 0)
-            fprintf(out, "; %zu new to mount", new);
-        fputc('\n', out);
+            snprintf(added, sizeof added, "; %zu new to mount", new);
+        if (others > 0)
+            snprintf(levers, sizeof levers, ", %zu other change%s", others, others == 1 ? "" : "s");
+        say(v, out, "%zu of %zu mounts change%s, %u VMs to stop%s", v->chosen->row->changes, v->plan->n_units, levers,
+            v->chosen->vms, added);
         return;
     }
-    if (v->plan->best == 0) {
-        fputs("nothing to gain: no other choice among these VIPs is better\n", out);
+    if (v->frontier->best == 0) {
+        say(v, out, "nothing to gain: no other choice among these VIPs is better%s",
+            v->more_levers ? ", nor another address, controller or hash" : "");
         return;
     }
-    fprintf(out, "nothing is proposed. choose a row: nfsbal plan %s --max-changes %zu -o plan.json\n", v->file,
-            v->best->changes);
+    also_possible(v, out);
+    say(v, out, "nothing is proposed. choose a row: nfsbal plan %s --max-changes %zu -o plan.json", v->file,
+        v->best->total);
+}
+
+static void support(const struct plan_view *v, FILE *out)
+{
+    for (size_t i = 0; i < v->n_ways; i++)
+        say(v, out, "support: %s since %s (%s)", plan_support_name(v->ways[i]->support), v->ways[i]->since,
+            v->ways[i]->why);
 }
 
 int plan_text(const struct plan_view *v, FILE *out)
 {
-    const char *why, *support = plan_support(v, &why);
     int *hosts = calloc(v->t->n_boxes + 1, sizeof *hosts), rc = -ENOMEM;
     if (!hosts)
         return rc;
@@ -449,16 +633,20 @@ int plan_text(const struct plan_view *v, FILE *out)
     labels(v, out);
     rc = gains(v, hosts, n, out);
     if (rc == 0 && v->today.site) {
+        part(v, "Changes", out);
         rc = frontier(v, hosts, n, out);
-        fputc('\n', out);
     }
     if (rc == 0 && v->proposed) {
+        part(v, "Layout", out);
         rc = layout(v, hosts, n, out);
-        fputc('\n', out);
+        part(v, "Failure and proof", out);
+        lever_lines(v, v->chosen, out);
         failure(v, out);
+    } else if (rc == 0) {
+        part(v, "Proof", out);
     }
     verdict(v, out);
-    fprintf(out, "support: %s (%s)\n", support, why);
+    support(v, out);
     what_next(v, out);
     free(hosts);
     return rc;
@@ -469,7 +657,7 @@ int plan_tsv(const struct plan_view *v, FILE *out)
     static const struct table_column columns[] = {{"datastore", 0}, {"host", 0}, {"export", 0}, {"server_today", 0},
                                                   {"server", 0},    {"vip", 0},  {"moves", 0},  {"class", 0}};
     struct topo_assignment *all;
-    long n = plan_assignments(v->plan, v->chosen, &all);
+    long n = plan_frontier_assignments(v->frontier, v->chosen, &all);
     if (n < 0)
         return (int)n;
     struct table *t = table_new(columns, sizeof columns / sizeof columns[0]);
@@ -485,7 +673,7 @@ int plan_tsv(const struct plan_view *v, FILE *out)
         while (v->plan->units[u].datastore != ds || (v->plan->units[u].host >= 0 && v->plan->units[u].host != host))
             u++;
         const struct plan_unit *unit = &v->plan->units[u];
-        int vip = v->chosen->vips[u];
+        int vip = v->chosen->row->vips[u];
         bool moved = unit->mounted && vip != PLAN_AS_TODAY && (unit->mixed || vip != unit->today);
         table_cell(t, row, 0, all[i].datastore);
         table_cell(t, row, 1, all[i].host);

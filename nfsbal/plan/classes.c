@@ -170,16 +170,17 @@ static size_t options_of(struct grouping *g, size_t unit, struct plan_option *ou
     const struct plan_unit *u = &p->units[unit];
     const struct topo_datastore *ds = &p->t->datastores[u->datastore];
     size_t n = 0;
+    bool frozen = p->wanted.frozen > PLAN_NOTHING_STOPS && u->mounted && u->cost >= p->wanted.frozen;
     *today = -1;
     for (size_t i = 0; i < p->t->n_vips; i++) {
         int vip = g->vips[i];
-        if (objection(p, u, vip))
+        if (objection(p, u, vip) || (frozen && (u->mixed || vip != u->today)))
             continue;
         if (!u->mixed && u->mounted && vip == u->today)
             *today = (int)n;
         out[n++] = (struct plan_option){vip, true, vector_of(g, unit, vip)};
     }
-    if (n == 0 || !u->mounted || *today >= 0)
+    if ((n == 0 && !frozen) || !u->mounted || *today >= 0)
         return n;
     *today = (int)n;
     int vip = u->mixed ? PLAN_AS_TODAY : u->today;

@@ -200,13 +200,23 @@ static bool find_busiest(const struct topo *t, double *most, int *linkdir)
     return ok;
 }
 
+/* The first n changes as topo_load_changed() takes them: free(). */
+static struct topo_change *words_of(const struct diff *x, size_t n)
+{
+    struct topo_change *words = calloc(n + 1, sizeof *words);
+    for (size_t i = 0; words && i < n; i++)
+        words[i] = x->changes[i].change.words;
+    return words;
+}
+
 /* On Linux the mounts of one server share a connection, so that a step changes what other datastores count: the fullest NAS link
  * after each step is that of a topology with the mounts of all steps so far. */
 static bool follow_by_loading(struct diff *x, const struct topo_file *f, struct diag *d)
 {
     size_t n = 0;
     struct topo_assignment *all = calloc(x->goal->n_mounts + 1, sizeof *all);
-    bool ok = all && find_busiest(x->today, &x->busiest, &x->linkdir);
+    struct topo_change *words = words_of(x, x->n_changes);
+    bool ok = all && words;
     for (size_t i = 0; ok && i < x->n_steps; i++) {
         struct diff_step *step = &x->steps[i];
         for (size_t m = 0; m < step->n_mounts; m++) {
@@ -216,11 +226,12 @@ static bool follow_by_loading(struct diff *x, const struct topo_file *f, struct 
                                                 .server = goal->server,
                                                 .vip = x->goal->vips[goal->vip].text};
         }
-        struct topo *t = topo_load_assigned(f, x->today->case_name, all, n, d);
+        struct topo *t = topo_load_changed(f, x->today->case_name, words, x->n_changes, all, n, d);
         ok = t && find_busiest(t, &step->busiest, &step->linkdir);
         topo_free(t);
     }
     free(all);
+    free(words);
     return ok;
 }
 
@@ -228,12 +239,10 @@ static bool follow_by_loading(struct diff *x, const struct topo_file *f, struct 
 static bool follow_by_mount(struct diff *x)
 {
     struct tally y;
-    struct path_site *today = site_of(x->today), *goal = site_of(x->goal);
+    struct path_site *today = site_of(x->changed ? x->changed : x->today), *goal = site_of(x->goal);
     bool ok = tally_init(&y, x->today) && today && goal;
-    if (ok) {
+    if (ok)
         tally_flows(&y, today, 0, today->n_flows, 1);
-        tally_busiest(&y, x->today, &x->busiest, &x->linkdir);
-    }
     for (size_t i = 0; ok && i < x->n_steps; i++) {
         struct diff_step *step = &x->steps[i];
         for (size_t k = 0; k < step->n_mounts; k++) {
@@ -252,15 +261,42 @@ static bool follow_by_mount(struct diff *x)
     return ok;
 }
 
+/* The fullest NAS link today and after each change of the site, with today's mounts. */
+static bool follow_changes(struct diff *x, const struct topo_file *f, struct diag *d)
+{
+    struct topo_change *words = words_of(x, x->n_changes);
+    bool ok = words && find_busiest(x->today, &x->busiest, &x->linkdir);
+    for (size_t i = 0; ok && i < x->n_changes; i++) {
+        topo_free(x->changed);
+        x->changed = topo_load_changed(f, x->today->case_name, words, i + 1, NULL, 0, d);
+        ok = x->changed && find_busiest(x->changed, &x->changes[i].busiest, &x->changes[i].linkdir);
+    }
+    free(words);
+    return ok;
+}
+
 static bool follow(struct diff *x, const struct topo_file *f, struct diag *d)
 {
     bool esxi = true;
+    if (!follow_changes(x, f, d))
+        return false;
     for (size_t m = 0; m < x->goal->n_mounts; m++)
         esxi &= x->goal->nodes[x->goal->boxes[x->goal->mounts[m].host].node].kind == TOPO_ESXI;
     return esxi ? follow_by_mount(x) : follow_by_loading(x, f, d);
 }
 
-struct diff *diff_new(const struct topo_file *f, const struct topo *today, const struct topo *goal, struct diag *d)
+static bool take_changes(struct diff *x, const struct plan_change *changes, size_t n)
+{
+    x->changes = calloc(n + 1, sizeof *x->changes);
+    for (int class_ = PLAN_NOTHING_STOPS; x->changes && class_ <= (int)PLAN_OUTAGE; class_++)
+        for (size_t i = 0; i < n; i++)
+            if ((int)plan_lever_cost(changes[i].lever) == class_)
+                x->changes[x->n_changes++] = (struct diff_change){changes[i], 0, -1};
+    return x->changes != NULL;
+}
+
+struct diff *diff_new(const struct topo_file *f, const struct topo *today, const struct topo *goal,
+                      const struct plan_change *changes, size_t n_changes, struct diag *d)
 {
     struct diff *x = calloc(1, sizeof *x);
     size_t most = today->n_datastores + goal->n_mounts + 1;
@@ -269,7 +305,7 @@ struct diff *diff_new(const struct topo_file *f, const struct topo *today, const
         x->today = today;
         x->goal = goal;
         x->steps = calloc(most, sizeof *x->steps);
-        ok = x->steps != NULL;
+        ok = x->steps && take_changes(x, changes, n_changes);
     }
     for (int i = 0; ok && i < (int)goal->n_datastores; i++) {
         const struct topo_datastore *ds = &goal->datastores[i];
@@ -294,6 +330,8 @@ void diff_free(struct diff *x)
     for (size_t i = 0; x->steps && i < x->n_steps; i++)
         free(x->steps[i].mounts);
     free(x->steps);
+    free(x->changes);
+    topo_free(x->changed);
     free(x);
 }
 

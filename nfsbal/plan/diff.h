@@ -8,6 +8,7 @@
 #define NFSBAL_PLAN_DIFF_H
 
 #include "emu/model/topology.h"
+#include "nfsbal/plan/lever.h"
 #include "nfsbal/plan/plan.h"
 
 struct topo_file;
@@ -29,16 +30,28 @@ struct diff_step {
     int linkdir;       /* that link direction, or -1 */
 };
 
+/* A change of the site besides VIPs, made before any datastore moves. */
+struct diff_change {
+    struct plan_change change;
+    double busiest; /* flows on the fullest NAS link direction once it is made */
+    int linkdir;
+};
+
 struct diff {
     const struct topo *today, *goal; /* not owned */
+    struct topo *changed;            /* today's mounts after all changes; NULL where there are none */
+    struct diff_change *changes;     /* those of class 0 first; names among them come with the datastores' steps */
+    size_t n_changes;
     struct diff_step *steps;
     size_t n_steps;
     double busiest; /* before the first step */
     int linkdir;
 };
 
-/* `goal` is the topology of the same file and case under a plan. Both must outlive the diff. NULL with errors in d. */
-struct diff *diff_new(const struct topo_file *f, const struct topo *today, const struct topo *goal, struct diag *d);
+/* `goal` is the topology of the same file and case under a plan, `changes` what the plan changes besides mounts. All must outlive
+ * the diff. NULL with errors in d. */
+struct diff *diff_new(const struct topo_file *f, const struct topo *today, const struct topo *goal,
+                      const struct plan_change *changes, size_t n_changes, struct diag *d);
 void diff_free(struct diff *x); /* accepts NULL */
 
 /* The steps of a class, and their VMs. */

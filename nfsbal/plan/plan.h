@@ -76,7 +76,8 @@ struct plan_options {
     double
         worth; /* fraction: a row is chosen while each further change lowers max_load by as much; 0: see max_changes */
     bool best; /* the best row, whatever it changes */
-    bool allow_indirect; /* VIPs whose controller isn't the export's owner too */
+    bool allow_indirect;   /* VIPs whose controller isn't the export's owner too */
+    enum plan_cost frozen; /* mounts whose change would be of this class or worse stay as they are; 0: all may change */
 };
 
 /* NULL with a text in `problem`: what contradicts what, a smallest set of such demands, or "out of memory". The topology must

@@ -156,32 +156,32 @@ static double max_of(const struct site *s)
 /* A resource of the problem as a place among the loads. */
 static size_t place_of(const struct plan_resource *r) { return 2 * (size_t)r->linkdir + (size_t)r->direction; }
 
-static double host_ratio(const struct site *s, size_t host)
+static double host_ratio(const struct plan_problem *p, const double *loads, size_t host)
 {
-    const struct plan_host *h = &s->p->hosts[host];
+    const struct plan_host *h = &p->hosts[host];
     double max = 0;
     for (size_t i = 0; i < h->n[FLOW_WRITE]; i++)
         if (h->even[FLOW_WRITE] > 0)
-            max = fmax(max, s->loads[place_of(&s->p->resources[h->resources[i]])] / h->even[FLOW_WRITE]);
+            max = fmax(max, loads[place_of(&p->resources[h->resources[i]])] / h->even[FLOW_WRITE]);
     return max;
 }
 
-static double worst_host(const struct site *s)
+double plan_worst_host(const struct plan_problem *p, const double *loads)
 {
     double max = 0;
-    for (size_t h = 0; h < s->p->n_hosts; h++)
-        max = fmax(max, host_ratio(s, h));
+    for (size_t h = 0; h < p->n_hosts; h++)
+        max = fmax(max, host_ratio(p, loads, h));
     return max;
 }
 
-static double potential(const struct site *s, double scale)
+double plan_potential(const struct plan_problem *p, const double *loads, double scale)
 {
     double sum = 0;
-    for (size_t r = 0; r < s->dirs; r++)
-        if (s->loads[r] > 0)
-            sum += power16(s->loads[r] * scale);
-    for (size_t h = 0; h < s->p->n_hosts; h++)
-        sum += LESSER * power16(host_ratio(s, h) / 2);
+    for (size_t r = 0; r < 4 * p->t->n_links; r++)
+        if (loads[r] > 0)
+            sum += power16(loads[r] * scale);
+    for (size_t h = 0; h < p->n_hosts; h++)
+        sum += LESSER * power16(host_ratio(p, loads, h) / 2);
     return sum;
 }
 
@@ -195,9 +195,10 @@ static void set_address(struct site *s, size_t host, int address)
 }
 
 /* The best host and address that is free, for hosts that have their own yet. False when none is better. */
-static bool best_step(struct site *s, size_t *host, int *address)
+static bool best_step(struct site *s, size_t *host, int *address, double *gain)
 {
-    double scale = 1 / fmax(max_of(s), 1e-300), least = potential(s, scale) * (1 - 1e-6);
+    double scale = 1 / fmax(max_of(s), 1e-300), before = plan_potential(s->p, s->loads, scale),
+           least = before * (1 - 1e-6);
     bool found = false;
     for (size_t h = 0; h < s->p->n_hosts; h++) {
         if (!s->vectors[h * (s->n_from + 1) + s->n_from] || s->has[h] != (int)s->n_from)
@@ -206,7 +207,7 @@ static bool best_step(struct site *s, size_t *host, int *address)
             if (s->used[a] || !s->vectors[h * (s->n_from + 1) + a])
                 continue;
             set_address(s, h, (int)a);
-            double now = potential(s, scale);
+            double now = plan_potential(s->p, s->loads, scale);
             set_address(s, h, (int)s->n_from);
             if (now < least * (1 - 1e-12)) {
                 least = now;
@@ -216,6 +217,7 @@ static bool best_step(struct site *s, size_t *host, int *address)
             }
         }
     }
+    *gain = found ? least / before : 1;
     return found;
 }
 
@@ -259,6 +261,7 @@ long plan_suggest_vmk(const struct plan *p, const struct plan_row *row, const st
     struct site s;
     size_t n = 0, host = 0;
     int address = 0;
+    double gain;
     bool ok = site_new(&s, p, from, n_from);
     *all = calloc(p->problem->n_hosts + 1, sizeof **all);
     ok = ok && *all;
@@ -267,11 +270,13 @@ long plan_suggest_vmk(const struct plan *p, const struct plan_row *row, const st
         ok = make_vectors(&s, reserved, n_reserved);
     }
     if (ok)
-        *before = (struct plan_readdressed){.iface = -1, .max_load = max_of(&s), .max_host = worst_host(&s)};
-    while (ok && best_step(&s, &host, &address)) {
+        *before = (struct plan_readdressed){
+            .iface = -1, .max_load = max_of(&s), .max_host = plan_worst_host(s.p, s.loads), .gain = 1};
+    while (ok && best_step(&s, &host, &address, &gain)) {
         set_address(&s, host, address);
         s.used[address] = true;
-        (*all)[n++] = (struct plan_readdressed){iface_of(&s, host), from[address], max_of(&s), worst_host(&s)};
+        (*all)[n++] = (struct plan_readdressed){iface_of(&s, host), from[address], max_of(&s),
+                                                plan_worst_host(s.p, s.loads), gain};
     }
     site_free(&s);
     if (ok)

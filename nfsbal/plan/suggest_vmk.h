@@ -9,7 +9,15 @@ struct plan_readdressed { /* one host more */
     struct topo_addr addr;
     double max_load; /* as in struct plan_row, over all links, with this and all before */
     double max_host; /* likewise */
+    double gain;     /* plan_potential() after this step, over that before it */
 };
+
+/* What a change is judged by: falls when a link, or a host's uplinks over an even split, become less full. `loads` holds seconds per
+ * byte by link direction, writes and reads in turn; `scale` makes the fullest of them 1. */
+double plan_potential(const struct plan_problem *p, const double *loads, double scale);
+
+/* The least even host of such loads: its fullest uplink over an even split, writes. */
+double plan_worst_host(const struct plan_problem *p, const double *loads);
 
 /* Changes of addresses, best first, as long as each makes the layout of `row` better by the planner's order: the loads of all links
  * that are known, then the hosts' uplinks. Addresses are taken from `from`, each once, but those of the file, `reserved` and those

@@ -127,13 +127,60 @@ static void test_refused(void **unused)
             fail_msg("`%s` was accepted", rows[i]);
 }
 
+static const struct topo_vip *vip_of(const struct topo *t, const char *text)
+{
+    struct topo_addr a;
+    assert_true(topo_addr_parse(&a, text));
+    return &t->vips[topo_find_vip(t, &a)];
+}
+
+/* What a plan changes besides mounts. */
+static void test_levers(void **unused)
+{
+    struct topo *t = CHANGED(PLANT_B, "address esx5 vmk1 10.50.0.40", "home 10.50.0.103 n2", "owner fas:/ds03 n2",
+                             "hash stack1 cisco-dst-ip", "name ds07 ds07.corp.example");
+    char text[64];
+    (void)unused;
+    for (size_t i = 0; i < t->n_ifaces; i++)
+        if (!strcmp(t->boxes[t->ifaces[i].box].name, "esx5"))
+            assert_string_equal(topo_addr_print(text, sizeof text, &t->ifaces[i].addr, true), "10.50.0.40/24");
+    assert_string_equal(t->boxes[vip_of(t, "10.50.0.103")->home].name, "fas:n2");
+    assert_string_equal(t->boxes[vip_of(t, "10.50.0.101")->home].name, "fas:n1");
+    for (size_t e = 0; e < t->n_exports; e++)
+        if (!strcmp(t->exports[e].path, "/ds03"))
+            assert_string_equal(t->boxes[t->exports[e].owner].name, "fas:n2");
+    assert_string_equal(team_of(t, "stack1", "po11")->teaming.policy.policy->name, "cisco-dst-ip");
+    assert_string_equal(t->datastores[topo_find_datastore(t, "ds07")].server, "ds07.corp.example");
+    topo_free(t);
+}
+
+static void test_levers_refused(void **unused)
+{
+    static const char *const all[] = {"address esx5 vmk9 10.50.0.40",
+                                      "address esx5 vmk1 10.51.0.40",
+                                      "address nobody vmk1 10.50.0.40",
+                                      "address esx5 vmk1 10.50.0.x",
+                                      "address esx5 vmk1",
+                                      "home 10.50.0.199 n2",
+                                      "home 10.50.0.103 n3",
+                                      "owner fas:/none n2",
+                                      "owner /ds03 n2",
+                                      "owner fas:/ds03 n9",
+                                      "hash esx1 cisco-dst-ip",
+                                      "name nothing a.example"};
+    (void)unused;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        struct topo *t = CHANGED(PLANT_B, all[i]);
+        if (t)
+            fail_msg("`%s` is not refused", all[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_add_host),
-        cmocka_unit_test(test_uplinks),
-        cmocka_unit_test(test_speed_and_failure),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_levers),  cmocka_unit_test(test_levers_refused),    cmocka_unit_test(test_add_host),
+        cmocka_unit_test(test_uplinks), cmocka_unit_test(test_speed_and_failure), cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

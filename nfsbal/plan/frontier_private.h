@@ -1,0 +1,58 @@
+/* States, chains and their steps: private to nfsbal/plan/frontier*.c. */
+#ifndef NFSBAL_PLAN_FRONTIER_PRIVATE_H
+#define NFSBAL_PLAN_FRONTIER_PRIVATE_H
+
+#include "emu/model/topology_arena.h"
+#include "nfsbal/plan/frontier.h"
+
+enum { CANDIDATES_MAX = 96 }; /* looked at for each step of a chain */
+
+struct state {
+    struct topo *own; /* NULL: the file's */
+    const struct topo *t;
+    struct plan_change *changes;
+    size_t n_changes;
+    struct plan *plans[2]; /* all that may change; what is mild alone, or NULL where that is the same */
+};
+
+struct making {
+    struct plan_frontier *f;
+    const struct topo_file *file;
+    struct plan_options options;
+    const struct plan_lever_options *levers;
+    struct topo_arena *arena;
+    struct state *states; /* STATES_MAX */
+    size_t n_states, most_states;
+    const struct topo_addr *from;
+    size_t n_from;
+    bool failed;
+};
+
+/* A step of a chain: changes, and perhaps a unit that must go to another VIP with them. */
+struct candidate {
+    struct plan_change *changes;
+    size_t n;
+    int unit, vip; /* or -1 */
+    double gain;   /* potential after it over before */
+};
+
+struct list {
+    struct candidate all[CANDIDATES_MAX];
+    size_t n;
+};
+
+bool plan_lever_allowed(const struct making *m, enum plan_lever lever);
+bool plan_vips_allowed(const struct making *m);
+
+/* Whether both change the same thing. */
+bool plan_same_target(const struct plan_change *a, const struct plan_change *b);
+
+struct plan_change plan_home_change(struct making *m, const struct topo *t, size_t vip, int box);
+
+/* Add to the list what the lever could do after these VIPs. `free_volumes`: volumes may move with a VIP. */
+void plan_home_candidates(struct making *m, const struct state *s, const int *vips, bool free_volumes,
+                          struct list *list);
+void plan_owner_candidates(struct making *m, const struct state *s, const int *vips, struct list *list);
+void plan_hash_candidates(struct making *m, const struct state *s, struct list *list);
+
+#endif

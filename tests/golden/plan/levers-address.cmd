@@ -1,0 +1,1 @@
+nfsbal plan tests/golden/plan/vmk.yaml

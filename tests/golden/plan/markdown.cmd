@@ -1,0 +1,1 @@
+nfsbal plan topologies/examples/plant-b.yaml --max-changes 2 --markdown

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "emu/live/control.h"
@@ -18,6 +19,7 @@ bool capture_stream_begin(struct capture_stream *s, struct control_client *c, co
 {
     struct json_out *request;
     struct json_in *reply = NULL;
+    struct stat st;
 
     *s = (struct capture_stream){.fd = -1, .path = strdup(path), .buffer = malloc(BUFFER)};
     snprintf(problem, size, "out of memory");
@@ -37,8 +39,10 @@ bool capture_stream_begin(struct capture_stream *s, struct control_client *c, co
     } else {
         s->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         s->made = s->fd >= 0;
-        if (s->fd < 0 && errno == EEXIST)
+        if (s->fd < 0 && errno == EEXIST) {
             s->fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+            s->made = s->fd >= 0 && fstat(s->fd, &st) == 0 && S_ISREG(st.st_mode); /* as good as new */
+        }
         if (s->fd < 0) {
             snprintf(problem, size, "%s: %s", path, strerror(errno));
             goto fail;
@@ -67,7 +71,7 @@ static bool write_all(struct capture_stream *s, size_t n, char *problem, size_t 
         if (w < 0) {
             snprintf(problem, size, "%s: %s", s->fd == STDOUT_FILENO ? "writing standard output" : s->path,
                      strerror(errno));
-            if (s->fd != STDOUT_FILENO && ftruncate(s->fd, (off_t)s->length) < 0) /* whole records only */
+            if (s->made && ftruncate(s->fd, (off_t)s->length) < 0) /* whole records only */
                 snprintf(problem, size, "%s: %s; its last frame is cut off", s->path, strerror(errno));
             return false;
         }

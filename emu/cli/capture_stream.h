@@ -20,7 +20,7 @@ struct capture_stream {
     uint64_t number;
     char *path;
     int fd;
-    bool made, whole; /* we made the file; the file's header is through */
+    bool made, whole; /* the file is ours to cut and remove; its header is through */
     uint64_t length;  /* of the file */
     uint8_t *buffer;
     size_t n;

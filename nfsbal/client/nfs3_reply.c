@@ -11,7 +11,14 @@
 #include <nfsc/libnfs-raw-mount.h>
 #include <nfsc/libnfs-raw-nfs.h>
 
-/* libnfs's and our names of the protocol's constants are the same words: ours are used by number here. */
+/* The nodes of libnfs's lists may stand anywhere, unaligned as well: they are copied before they are looked at. False at
+ * the end. */
+static bool next_node(void *copy, const void *node, size_t size)
+{
+    if (node)
+        memcpy(copy, node, size);
+    return node != NULL;
+}
 
 static struct nfs3_time take_time(const nfstime3 *t) { return (struct nfs3_time){t->seconds, t->nseconds}; }
 
@@ -194,6 +201,7 @@ static const char *take_readdir(const struct nfs3_pending *p, const READDIR3res 
 {
     const READDIR3resok *ok = &x->READDIR3res_u.resok;
     uint64_t last = p->cookie;
+    entry3 e;
 
     if (x->status) {
         r->dir = take_attr(&x->READDIR3res_u.resfail.dir_attributes, &s->dir);
@@ -202,15 +210,15 @@ static const char *take_readdir(const struct nfs3_pending *p, const READDIR3res 
     r->dir = take_attr(&ok->dir_attributes, &s->dir);
     r->verifier = take_verifier(ok->cookieverf);
     r->eof = ok->reply.eof != 0;
-    for (const entry3 *e = ok->reply.entries; e; e = e->nextentry) {
-        if (!good_name(e->name))
+    for (const void *node = ok->reply.entries; next_node(&e, node, sizeof e); node = e.nextentry) {
+        if (!good_name(e.name))
             return bad_name;
-        if (e->cookie == last || e->cookie == p->cookie)
+        if (e.cookie == last || e.cookie == p->cookie)
             return stuck;
-        last = e->cookie;
+        last = e.cookie;
         if (!room_for_entries(s, r->n_entries + 1))
             return no_memory;
-        s->entries[r->n_entries++] = (struct nfs3_entry){.fileid = e->fileid, .cookie = e->cookie, .name = e->name};
+        s->entries[r->n_entries++] = (struct nfs3_entry){.fileid = e.fileid, .cookie = e.cookie, .name = e.name};
     }
     r->entries = s->entries;
     return NULL;
@@ -221,6 +229,7 @@ static const char *take_readdirplus(const struct nfs3_pending *p, const READDIRP
 {
     const READDIRPLUS3resok *ok = &x->READDIRPLUS3res_u.resok;
     uint64_t last = p->cookie;
+    entryplus3 e;
 
     if (x->status) {
         r->dir = take_attr(&x->READDIRPLUS3res_u.resfail.dir_attributes, &s->dir);
@@ -229,23 +238,23 @@ static const char *take_readdirplus(const struct nfs3_pending *p, const READDIRP
     r->dir = take_attr(&ok->dir_attributes, &s->dir);
     r->verifier = take_verifier(ok->cookieverf);
     r->eof = ok->reply.eof != 0;
-    for (const entryplus3 *e = ok->reply.entries; e; e = e->nextentry)
+    for (const void *node = ok->reply.entries; next_node(&e, node, sizeof e); node = e.nextentry)
         r->n_entries++;
     if (!room_for_entries(s, r->n_entries))
         return no_memory;
     r->n_entries = 0;
-    for (const entryplus3 *e = ok->reply.entries; e; e = e->nextentry) {
+    for (const void *node = ok->reply.entries; next_node(&e, node, sizeof e); node = e.nextentry) {
         size_t i = r->n_entries++;
 
-        if (!good_name(e->name))
+        if (!good_name(e.name))
             return bad_name;
-        if (e->cookie == last || e->cookie == p->cookie)
+        if (e.cookie == last || e.cookie == p->cookie)
             return stuck;
-        last = e->cookie;
-        s->entries[i] = (struct nfs3_entry){.fileid = e->fileid, .cookie = e->cookie, .name = e->name};
-        s->entries[i].attr = take_attr(&e->name_attributes, &s->attrs[i]);
-        if (e->name_handle.handle_follows) {
-            const nfs_fh3 *h = &e->name_handle.post_op_fh3_u.handle;
+        last = e.cookie;
+        s->entries[i] = (struct nfs3_entry){.fileid = e.fileid, .cookie = e.cookie, .name = e.name};
+        s->entries[i].attr = take_attr(&e.name_attributes, &s->attrs[i]);
+        if (e.name_handle.handle_follows) {
+            const nfs_fh3 *h = &e.name_handle.post_op_fh3_u.handle;
 
             if (!take_handle(h->data.data_val, h->data.data_len, &s->fhs[i]))
                 return bad_handle;
@@ -362,8 +371,9 @@ static const char *take_exports(const exports *list, struct nfs3_scratch *s, str
 {
     size_t n = 0;
     const char **grown;
+    exportnode e;
 
-    for (const exportnode *e = *list; e; e = e->ex_next)
+    for (const void *node = *list; next_node(&e, node, sizeof e); node = e.ex_next)
         n++;
     if (n > s->exports_size) {
         grown = realloc(s->exports, n * sizeof *grown);
@@ -372,9 +382,9 @@ static const char *take_exports(const exports *list, struct nfs3_scratch *s, str
         s->exports = grown;
         s->exports_size = n;
     }
-    for (const exportnode *e = *list; e; e = e->ex_next)
-        if (e->ex_dir)
-            s->exports[r->n_exports++] = e->ex_dir;
+    for (const void *node = *list; next_node(&e, node, sizeof e); node = e.ex_next)
+        if (e.ex_dir)
+            s->exports[r->n_exports++] = e.ex_dir;
     r->exports = s->exports;
     return NULL;
 }

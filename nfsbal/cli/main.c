@@ -13,6 +13,9 @@ static const struct cli_command commands[] = {
     {"anonymize", command_anonymize, "the same site under other names and addresses, to show to others"},
     {"ask", command_ask, "what to ask the devices so that uncertain choices of links become certain"},
     {"check", cmd_check, "check a topology file, and the network that it describes"},
+#if !BUILD_MINIMAL
+    {"copy", command_copy, "copy files to, from and between NFS servers, over all their addresses"},
+#endif
     {"diff", command_diff, "what to do, step by step, to get from today's mounts to a plan's"},
     {"hash", command_hash, "which link does this flow take: one pair, a matrix, a stream or a capture"},
     {"import", command_import, "a topology file from what the devices of a site print"},

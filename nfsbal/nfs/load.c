@@ -14,8 +14,8 @@
 #include "emu/model/units.h"
 #include "emu/report/table.h"
 #include "nfsbal/nfs/commands.h"
+#include "nfsbal/nfs/location.h"
 #include "nfsbal/client/loop.h"
-#include "nfsbal/client/mount_query.h"
 #include "nfsbal/client/pool.h"
 
 struct load_options {
@@ -272,64 +272,20 @@ static bool take_ports(struct topo_arena *a, const char *text, struct job_config
     return i == n;
 }
 
-/* nfs://SERVERS[:PORT]/PATH */
-static bool take_url(struct topo_arena *a, const char *url, struct load_options *o, struct job_config *job,
+static bool take_url(struct topo_arena *a, const char *url, const struct load_options *o, struct job_config *job,
                      char *problem, size_t size)
 {
-    const char *names = url + strlen("nfs://"), *slash = strchr(names, '/');
-    struct conn_config to = {.bound_ms = job->paths.bound_ms};
-    char *servers, *colon, *export, *rest, why[256];
-    const char *path;
+    struct location l;
 
-    if (strncmp(url, "nfs://", 6) != 0 || !slash || slash == names) {
-        snprintf(problem, size, "`%s` is not nfs://SERVER/EXPORT", url);
+    if (!location_read(a, url, o->export, (uint16_t)o->mount_port, &job->paths.source, &job->paths.credential, &l,
+                       problem, size))
         return false;
-    }
-    servers = arena_copy(a, names, (size_t)(slash - names));
-    colon = strrchr(servers, ':');
-    if (colon && !strchr(colon, ']')) {
-        if (!option_parse_integer(colon + 1, 1, 65535, &o->port)) {
-            snprintf(problem, size, "`%s`: `%s` is no port", url, colon + 1);
-            return false;
-        }
-        *colon = '\0';
-    }
-    if (!load_servers(a, servers, job, problem, size))
-        return false;
-    path = slash;
-    if (o->export) {
-        size_t n = strlen(o->export);
-
-        while (n > 1 && o->export[n - 1] == '/')
-            n--;
-        if (strncmp(path, o->export, n) != 0 || (path[n] && path[n] != '/')) {
-            snprintf(problem, size, "`%s` is not below the export %s", path, o->export);
-            return false;
-        }
-        job->paths.export = arena_copy(a, o->export, n);
-        rest = arena_copy(a, path + n, strlen(path + n));
-    } else {
-        export = arena_alloc(a, strlen(path) + 1);
-        rest = arena_alloc(a, strlen(path) + 1);
-        why[0] = '\0';
-        for (size_t i = 0; i < job->paths.n_servers; i++) { /* the first that answers */
-            to.server = job->paths.servers[i].address;
-            to.source = job->paths.source;
-            to.reserved = true;
-            to.credential = job->paths.credential;
-            if (mount_query_split(&to, (uint16_t)o->mount_port, path, export, rest, why, sizeof why) == 0) {
-                job->paths.export = export;
-                break;
-            }
-        }
-        if (!job->paths.export) {
-            snprintf(problem, size, "%s: %s", servers, why);
-            return false;
-        }
-    }
-    while (*rest == '/')
-        rest++;
-    job->file = *rest ? rest : "nfsbal-load.dat";
+    job->paths.servers = l.servers;
+    job->paths.n_servers = l.n_servers;
+    job->paths.export = l.export;
+    job->paths.port = l.port ? l.port : (uint16_t)o->port;
+    job->paths.mount_port = (uint16_t)o->mount_port;
+    job->file = *l.rest ? l.rest : "nfsbal-load.dat";
     job->name = url;
     return true;
 }
@@ -395,8 +351,6 @@ static int one_job(const char *command, struct topo_arena *a, struct load_option
         return cli_error(CLI_USAGE, command, "%s", wrong);
     if (!take_url(a, url, o, &job, problem, sizeof problem))
         return cli_error(CLI_USAGE, command, "%s", problem);
-    job.paths.port = (uint16_t)o->port;
-    job.paths.mount_port = (uint16_t)o->mount_port;
     return run_jobs(command, &d, o->json);
 }
 

@@ -27,8 +27,7 @@ struct load_document {
 bool load_document_read(struct topo_arena *a, const char *path, const struct load_common *common,
                         struct load_document *out, char *problem, size_t size);
 
-/* Puts the servers of a list of names and the common options into a job. */
-bool load_servers(struct topo_arena *a, const char *names, struct job_config *job, char *problem, size_t size);
+/* Puts the common options into a job. */
 void load_set_common(const struct load_common *common, struct job_config *job);
 /* What can be wrong with a job whoever wrote it; NULL: nothing. */
 const char *load_check(const struct job_config *job);

@@ -9,7 +9,7 @@
 #include "emu/model/topology_arena.h"
 #include "emu/model/workload.h"
 #include "emu/report/json.h"
-#include "nfsbal/client/server_name.h"
+#include "nfsbal/nfs/location.h"
 
 struct reader {
     struct topo_arena *arena;
@@ -180,6 +180,7 @@ static void read_servers(struct reader *r, const struct json_in *job, struct job
 {
     const struct json_in *list = json_in_member(job, "servers");
     const char *names = text_of(r, job, "server", NULL);
+    struct location l = {.n_servers = 0};
     char problem[200];
 
     if (!names == !list) {
@@ -197,8 +198,10 @@ static void read_servers(struct reader *r, const struct json_in *job, struct job
     }
     if (!names)
         complain(r, "servers", "a list of strings is expected");
-    else if (!load_servers(r->arena, names, out, problem, sizeof problem))
+    else if (!location_servers(r->arena, names, &l, problem, sizeof problem))
         complain(r, "server", problem);
+    out->paths.servers = l.servers;
+    out->paths.n_servers = l.n_servers;
 }
 
 static void read_job(struct reader *r, const struct json_in *job, struct job_config *out)
@@ -272,23 +275,6 @@ bool load_document_read(struct topo_arena *a, const char *path, const struct loa
         read_job(&r, json_in_element(list, i), &out->jobs[i]);
     json_in_free(root);
     return r.good;
-}
-
-bool load_servers(struct topo_arena *a, const char *names, struct job_config *job, char *problem, size_t size)
-{
-    struct server_names found;
-    struct paths_server *servers;
-
-    if (!server_names_resolve(names, &found, problem, size))
-        return false;
-    servers = arena_alloc(a, found.n * sizeof *servers);
-    for (size_t i = 0; servers && i < found.n; i++)
-        servers[i] = (struct paths_server){.name = arena_copy(a, found.items[i].name, strlen(found.items[i].name)),
-                                           .address = found.items[i].address};
-    job->paths.servers = servers;
-    job->paths.n_servers = servers ? found.n : 0;
-    server_names_free(&found);
-    return servers != NULL;
 }
 
 void load_set_common(const struct load_common *common, struct job_config *job)

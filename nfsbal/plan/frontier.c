@@ -504,7 +504,7 @@ static void add_other(struct making *m, struct plan_frontier_row *kept, const st
 static void keep_rows(struct making *m, struct plan_frontier_row *all, size_t n)
 {
     struct plan_frontier *f = m->f;
-    double least = INFINITY;
+    double least = (double)INFINITY;
     size_t first = 0;
     f->rows = arena_alloc(m->arena, (n + 1) * sizeof *f->rows);
     for (size_t i = 0; i < n; i++)

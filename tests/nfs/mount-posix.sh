@@ -9,7 +9,7 @@ rig_up
 seed=${TEST_SEED:-1}
 long=${LONG:+long}
 # ext4 in a file where there are loop devices
-exports=export
+exports="export"
 truncate -s 400M $rig/image
 if mkfs.ext4 -q -F $rig/image 2>/dev/null && mount -o loop $rig/image $rig/other 2>/dev/null; then
     chmod 777 $rig/other
@@ -36,6 +36,6 @@ for e in $exports; do
 done
 posix cache=none,spread=file export
 posix cache=write-behind,dirty=8MiB,wsize=16384,rsize=8192,nordirplus export ""
-[ -z "$long" ] || for i in $(seq 30); do
+[ -z "$long" ] || for _ in $(seq 30); do
     seed=$((seed + 1)) fsx=2000 posix spread=stripe,noac export
 done

@@ -2,6 +2,7 @@
 #
 # The client's process lives in $client's network; the mount is seen from here.
 
+BIN=${BIN:-$PWD/build/bin}
 mnt=$rig/mnt
 mkdir -p $mnt
 umask 022

@@ -36,6 +36,8 @@ in_client() { ip netns exec $client "$@"; }
 # A port of the switch for a namespace.
 rig_plug() { # NAMESPACE
     ip netns add $1
+    # Deleting the first address of a subnet leaves the others.
+    ip netns exec $1 sysctl -qw net.ipv4.conf.all.promote_secondaries=1
     ip -n $1 link set lo up
     ip -n $1 link add eth0 type veth peer name to-$1 netns $switch
     ip -n $switch link set to-$1 master br0 up
@@ -45,6 +47,7 @@ rig_plug() { # NAMESPACE
 
 rig_up() {
     mount -t tmpfs -o size=2g rig $rig
+    mount --make-shared $rig # a server that is started later lets go of what is unmounted here
     mkdir -p $rig/export $rig/other
     chmod 777 $rig/export $rig/other
     ip netns add $switch
@@ -89,7 +92,7 @@ rig_server() { # SERVER; returns when it serves
     mkdir -p $dir
     rig_config $ns >$dir/ganesha.conf
     : >$dir/log
-    MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=268435456 ip netns exec $ns unshare -m bash -c "
+    MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=268435456 ip netns exec $ns unshare -m --propagation slave bash -c "
         mount -t tmpfs run /run; mkdir -p /run/rpcbind /run/ganesha
         rpcbind -f & for i in \$(seq 100); do [ -e /run/rpcbind.sock ] && break; sleep 0.05; done
         exec ganesha.nfsd -F -f $dir/ganesha.conf -p $dir/pid -L $dir/log" >/dev/null 2>&1 &

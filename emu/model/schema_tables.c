@@ -330,7 +330,7 @@ static const struct schema_key vm_phase_keys[] = {
     {.name = "operations", .shape = SCHEMA_ONE, .value = SCHEMA_COUNT, .min = 1, .max = 1e12, .help = "per machine; the phase ends when all have ended"},
     {.name = "for", .shape = SCHEMA_ONE, .value = SCHEMA_TIME, .min = 0.000001, .max = 864000, .help = "how long"},
     {.name = "think", .shape = SCHEMA_ONE, .value = SCHEMA_TIME, .min = 0, .max = 864000, .help = "pause after each burst, without `iops`"},
-    {.name = "burst", .shape = SCHEMA_ONE, .value = SCHEMA_INTEGER, .min = 1, .max = 1000000, .help = "operations between two pauses; 1"},
+    {.name = "burst", .shape = SCHEMA_ONE, .value = SCHEMA_INTEGER, .min = 1, .max = 1000000, .help = "operations between two pauses; as many as are outstanding"},
     {.name = "outstanding", .shape = SCHEMA_ONE, .value = SCHEMA_INTEGER, .min = 1, .max = 4096, .help = "at a time; without `iops` 1, with it no limit"},
     {.name = "read-share", .shape = SCHEMA_ONE, .value = SCHEMA_PERCENT, .min = 0, .max = 1, .help = "of the operations; 50%"},
     {.name = "block", .shape = SCHEMA_ONE, .value = SCHEMA_SIZE, .min = 512, .max = 67108864, .help = "bytes of an operation; 4KiB"},

@@ -284,7 +284,7 @@ struct topo_vm_phase {
     uint64_t operations;  /* ends when so many have ended; 0: by length */
     ps_t length;          /* 0: by operations, or endless */
     ps_t think;           /* closed: after each burst */
-    uint32_t burst;       /* closed: operations between two pauses */
+    uint32_t burst;       /* closed: operations between two pauses; UINT32_MAX: there are none */
     uint32_t outstanding; /* at a time; closed: at least 1; open: 0 = no limit; 0 and no iops: idle */
     double read_share;
     uint32_t read_block, write_block; /* bytes */

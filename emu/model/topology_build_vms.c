@@ -12,10 +12,14 @@ static struct topo_vm_phase phase_of(struct build *b, const struct doc_node *doc
     bool iops = doc_get(doc, "iops"), think = doc_get(doc, "think"), operations = doc_get(doc, "operations");
     bool outstanding = doc_get(doc, "outstanding"), burst = doc_get(doc, "burst");
     bool closed = !iops && (think || operations || outstanding || burst);
+    uint32_t at_once = (uint32_t)build_integer(doc, "outstanding", closed);
     struct diag_mark mark = build_mark(doc, "name");
     if (iops && (think || burst))
         schema_error(b->report, build_mark(doc, think ? "think" : "burst"), NULL,
                      "`iops` is a rate; `think` and `burst` are of phases without one");
+    if (burst && !think && !iops)
+        schema_error(b->report, build_mark(doc, "burst"), "think",
+                     "a `burst` is what lies between two pauses: there are none");
     if (!iops && !closed && !doc_get(doc, "for"))
         schema_error(b->report, mark, "iops, operations, or for", "the phase `%s` does nothing and never ends",
                      build_word(doc, "name"));
@@ -26,8 +30,8 @@ static struct topo_vm_phase phase_of(struct build *b, const struct doc_node *doc
         .operations = (uint64_t)build_real(doc, "operations", 0),
         .length = build_time(doc, "for", 0),
         .think = build_time(doc, "think", 0),
-        .burst = (uint32_t)build_integer(doc, "burst", 1),
-        .outstanding = (uint32_t)build_integer(doc, "outstanding", closed),
+        .burst = (uint32_t)build_integer(doc, "burst", think ? at_once : UINT32_MAX),
+        .outstanding = at_once,
         .read_share = build_real(doc, "read-share", 0.5),
         .read_block = (uint32_t)build_size(doc, "read-block", block),
         .write_block = (uint32_t)build_size(doc, "write-block", block),

@@ -22,6 +22,7 @@
 #include "emu/cli/interrupt.h"
 #include "emu/cli/lab_client.h"
 #include "emu/cli/options.h"
+#include "emu/cli/top_plan.h"
 #include "emu/cli/top_print.h"
 #include "emu/cli/top_view.h"
 #include "emu/live/control.h"
@@ -382,6 +383,7 @@ static int run(const char *command, const struct top_options *o, const char *lab
     } else if (!top_view_init(&t.view, t.watch)) {
         rc = cli_error(CLI_FAILED, command, "out of memory");
     } else {
+        top_plan(t.watch, lab);
         t.view.sort = (enum top_sort)o->sort;
         rc = o->once || o->json ? run_once(&t, o) : run_screen(&t);
     }

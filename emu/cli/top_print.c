@@ -5,6 +5,7 @@
 
 #include "emu/live/watch.h"
 #include "emu/report/json.h"
+#include "emu/report/path_words.h"
 #include "emu/report/table.h"
 #include "emu/model/units.h"
 
@@ -21,8 +22,9 @@ static const char *word_for(const struct watch_link *l)
 static int print_links(const struct watch *w, const int *order, int n, FILE *out)
 {
     static const struct table_column columns[] = {
-        {"link direction", TABLE_LEFT}, {"Mbit/s", TABLE_RIGHT}, {"%", TABLE_RIGHT},     {"drops/s", TABLE_RIGHT},
-        {"lost/s", TABLE_RIGHT},        {"queue", TABLE_RIGHT},  {"flows", TABLE_RIGHT}, {"", TABLE_LEFT},
+        {"link direction", TABLE_LEFT}, {"Mbit/s", TABLE_RIGHT}, {"%", TABLE_RIGHT},
+        {"drops/s", TABLE_RIGHT},       {"lost/s", TABLE_RIGHT}, {"queue", TABLE_RIGHT},
+        {"flows", TABLE_RIGHT},         {"plan", TABLE_RIGHT},   {"", TABLE_LEFT},
     };
     struct table *t = table_new(columns, sizeof columns / sizeof columns[0]);
     int rc;
@@ -30,7 +32,7 @@ static int print_links(const struct watch *w, const int *order, int n, FILE *out
     for (int i = 0; i < n; i++) {
         const struct watch_link *l = &w->links[order[i]];
         struct table_row *row = table_row(t, NULL);
-        char queue[32];
+        char queue[32], plan[32] = "";
 
         table_cell(t, row, 0, l->name);
         table_cellf(t, row, 1, "%.1f", megabits(l->byte_rate));
@@ -39,7 +41,10 @@ static int print_links(const struct watch *w, const int *order, int n, FILE *out
         table_cellf(t, row, 4, "%.0f", l->loss_rate);
         table_cell(t, row, 5, unit_print_size(queue, sizeof queue, l->queued));
         table_cellf(t, row, 6, "%u", l->flows);
-        table_cell(t, row, 7, word_for(l));
+        if (l->planned >= 0)
+            path_words_count(l->planned, plan, sizeof plan);
+        table_cell(t, row, 7, plan);
+        table_cell(t, row, 8, word_for(l));
     }
     rc = table_print(t, out, TABLE_TEXT, 0);
     table_free(t);
@@ -126,6 +131,10 @@ static void json_link(const struct watch_link *l, struct json_out *j)
     json_out_count(j, "queued", l->queued);
     json_out_count(j, "queue_peak", l->queue_peak);
     json_out_integer(j, "flows", l->flows);
+    if (l->planned >= 0)
+        json_out_real(j, "planned", l->planned);
+    else
+        json_out_null(j, "planned");
     json_out_bool(j, "idle", l->idle);
     json_out_count(j, "bytes", l->bytes);
     json_out_count(j, "frames", l->frames);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "emu/live/watch.h"
+#include "emu/report/path_words.h"
 
 /* ---- the canvas ---- */
 
@@ -325,6 +326,7 @@ enum {
     DROPS_WIDTH = 8,
     QUEUE_WIDTH = 10,
     FLOWS_WIDTH = 6,
+    PLAN_WIDTH = 6,
     BAR_MIN = 10, /* has room for "blackhole" */
     BAR_MAX = 40,
     NAME_MIN = 12,
@@ -333,7 +335,7 @@ enum {
 
 struct layout {
     int name, bar; /* widths; the bar is last, so that names and numbers stand still when the window grows */
-    bool load, drops, queue, flows;
+    bool load, drops, queue, flows, plan;
     int list, list_rows; /* first row of the list, and how many */
     int flow_head, flow_rows;
 };
@@ -343,7 +345,10 @@ static struct layout lay_out(const struct top_view *v, const struct watch *w, co
 {
     struct layout l = {.name = NAME_MIN, .list = 3};
     int left, n_flows = 0;
+    bool planned = false;
 
+    for (size_t i = 0; i < w->n_links; i++)
+        planned |= w->links[i].planned >= 0;
     for (size_t i = 0; i < w->n_links; i++)
         l.name = (int)strlen(w->links[i].name) > l.name ? (int)strlen(w->links[i].name) : l.name;
     left = c->columns - RATE_WIDTH - BAR_MIN - 1;
@@ -358,6 +363,8 @@ static struct layout lay_out(const struct top_view *v, const struct watch *w, co
     left -= l.queue ? QUEUE_WIDTH : 0;
     l.flows = left >= FLOWS_WIDTH;
     left -= l.flows ? FLOWS_WIDTH : 0;
+    l.plan = planned && left >= PLAN_WIDTH;
+    left -= l.plan ? PLAN_WIDTH : 0;
     l.bar = BAR_MIN + (left > 0 ? left : 0);
     l.bar = l.bar > BAR_MAX ? BAR_MAX : l.bar;
 
@@ -451,6 +458,9 @@ static void draw_heading(const struct layout *l, struct top_canvas *c)
     at += l->queue ? QUEUE_WIDTH : 0;
     if (l->flows)
         putf(c, 2, at, FLOWS_WIDTH, TOP_HEAD, "%*s", FLOWS_WIDTH, "flows");
+    at += l->flows ? FLOWS_WIDTH : 0;
+    if (l->plan)
+        putf(c, 2, at, PLAN_WIDTH, TOP_HEAD, "%*s", PLAN_WIDTH, "plan");
     restyle(c, 2, TOP_HEAD);
 }
 
@@ -479,7 +489,7 @@ static void draw_link(const struct watch_link *l, const struct layout *lay, stru
     enum top_style style = !is_up(l) ? TOP_BAD : l->idle ? TOP_DIM : TOP_PLAIN;
     double drops = l->drop_rate + l->loss_rate;
     int at = lay->name + 1;
-    char queue[32];
+    char queue[32], plan[32];
 
     put(c, row, 1, lay->name, style, l->name);
     putf(c, row, at, RATE_WIDTH, style, "%*.1f", RATE_WIDTH, megabits(l->byte_rate));
@@ -497,6 +507,11 @@ static void draw_link(const struct watch_link *l, const struct layout *lay, stru
     if (lay->flows)
         putf(c, row, at, FLOWS_WIDTH, style, "%*u", FLOWS_WIDTH, l->flows);
     at += lay->flows ? FLOWS_WIDTH : 0;
+    if (lay->plan && l->planned >= 0) {
+        path_words_count(l->planned, plan, sizeof plan);
+        putf(c, row, at, PLAN_WIDTH, style, "%*s", PLAN_WIDTH, plan);
+    }
+    at += lay->plan ? PLAN_WIDTH : 0;
     if (word)
         put(c, row, at + 1, lay->bar, style, word);
     else
@@ -599,7 +614,11 @@ static void draw_help(struct top_canvas *c)
         "%        of the link's rate, with preamble, FCS and gap",
         "drops    frames that a full queue refused or a fault took, each second",
         "queue    bytes that wait before it now",
+        "flows    that carried something",
+        "plan     flows of the file's mounts that its rules put there, writing or reading",
         "idle     below 0.1 %",
+        "",
+        "NFS servers of a lab are nfs-ganesha: they say nothing of how fast your NAS is.",
         "",
         "Any key goes back, q quits.",
     };

@@ -78,6 +78,7 @@ struct watch *watch_made(struct json_in *status, struct json_in *links, char *pr
                                           .team = text(l, "team"),
                                           .policy = text(l, "policy"),
                                           .state = "up",
+                                          .planned = -1,
                                           .idle = true};
         if (!w->links[i].name || !w->links[i].from || !w->links[i].to) {
             fits_not("links", problem, size);

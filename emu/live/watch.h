@@ -26,6 +26,7 @@ struct watch_link { /* a direction, by its number; texts belong to the watch, NU
     double utilisation;                                 /* of bit_per_s */
     unsigned flows;                                     /* that carried something */
     bool idle;
+    double planned; /* flows that the topology file expects there, -1: not known; whoever watches may set it */
 };
 
 struct watch_flow {

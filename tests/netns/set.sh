@@ -12,11 +12,9 @@ lost_of_100() { # ADDRESS
     esx ping -q -n -c 100 -i 0.005 -W 0.3 "$1" | sed -n 's/.* \([0-9.]*\)% packet loss.*/\1/p' || true
 }
 rate_of() { rate $lab esx1 fs7500:ctl1 10.10.5.101 1; }
-field() { # DIRECTION FIELD : of emu top --json over 100 ms
-    emu top $lab --json --interval 100ms | python3 -c '
-import json, sys
-link, = [l for l in json.load(sys.stdin)["links"] if l["name"] == sys.argv[1]]
-print(link[sys.argv[2]])' "$1" "$2"
+field() { # DIRECTION FIELD : of emu top --json over 100 ms; a line per direction
+    emu top $lab --json --interval 100ms | awk -v name="\"$1\"" -v field="\"$2\": " '
+        index($0, "{\"name\": " name) { sub(".*" field, ""); sub("[,}].*", ""); gsub("\"", ""); print }'
 }
 refused() { # PATTERN COMMAND...
     local pattern=$1 rc=0

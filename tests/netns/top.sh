@@ -46,7 +46,7 @@ mux -f /dev/null new-session -d -s top -x 110 -y 34 "cd '$rig' && emu top $lab -
 echo "-- what it shows"
 shows "^ emu top $lab: BP1024 figure 9"
 shows '^ esx1:vmnic4>pc7048:ge3 +(1[5-9]|20)\.[0-9] +([7-9][0-9]|100)\.[0-9] .*\|\|\|\|'
-shows '^ esx1:vmnic2>pc7048:ge1 +0\.0 .* idle'
+shows '^ esx1:vmnic2>pc7048:ge1 +0\.0 .* 1 idle' # one mount's writes belong there
 shows '4 busy, 20 idle|3 busy, 21 idle|2 busy, 22 idle' # acknowledgements are little
 keys s
 shows 'sort: rate'
@@ -69,7 +69,7 @@ shows_not 'queue'
 mux resize-window -t top -x 20 -y 3
 shows '^too small'
 mux resize-window -t top -x 160 -y 50
-shows 'queue flows'
+shows 'queue flows  plan'
 shows '^ pc7048:ge18>fs7500:ctl2.eth3'
 
 echo "-- keys that change the lab"
@@ -106,7 +106,7 @@ import json, sys
 top = json.load(sys.stdin)
 assert top["schema"] == "emu-top/1" and len(top["links"]) == 24
 link, = [l for l in top["links"] if l["name"] == "esx1:vmnic4>pc7048:ge3"]
-assert link["bit_per_s"] == 20000000 and link["policy"] == "esxi-ip-hash" and not link["idle"], link
+assert link["planned"] == 1 and link["bit_per_s"] == 20000000 and link["policy"] == "esxi-ip-hash" and not link["idle"], link
 flow, = [f for f in top["flows"] if f["link"] == link["name"] and f["dport"] == 5201 and f["rate"] > 100000]
 assert flow["agrees"] and flow["from"] == "esx1" and flow["to"] == "fs7500:ctl1", flow
 ' || fail "--json"

@@ -256,6 +256,22 @@ static void shows_all_at_a_usual_size(void **state)
     close_screen(s);
 }
 
+/* What the file expects, where it is known, stands beside what is there. */
+static void shows_the_plan(void **state)
+{
+    struct screen *s = open_screen();
+
+    (void)state;
+    s->w->links[0].planned = 1.5;
+    s->w->links[1].planned = 0;
+    draw(s, 24, 100);
+    assert_non_null(strstr(s->text, "queue flows  plan\n"));
+    assert_non_null(strstr(s->text, "\n esx1:vmnic2>sw:1    937.6   93.8       0    30 KiB     2   1.5 ||||"));
+    assert_non_null(strstr(s->text, "\n sw:1>esx1:vmnic2      0.8    0.1       0       0 B     0     0 idle"));
+    assert_non_null(strstr(s->text, "\n esx1:vmnic3>sw:2      0.0    0.0       0       0 B     0       down"));
+    close_screen(s);
+}
+
 /* Any size: nothing outside of the canvas (the sanitizers look), and something to read wherever there is room. */
 static void fits_any_size(void **state)
 {
@@ -457,6 +473,7 @@ int main(void)
         cmocka_unit_test(counters_may_begin_anew),
         cmocka_unit_test(nonsense_changes_nothing),
         cmocka_unit_test(shows_all_at_a_usual_size),
+        cmocka_unit_test(shows_the_plan),
         cmocka_unit_test(fits_any_size),
         cmocka_unit_test(sorts_as_told),
         cmocka_unit_test(hides_idle_links),

@@ -66,7 +66,7 @@ static int print_flows(const struct watch *w, const int *order, int n, FILE *out
             const struct watch_flow *f = &w->flows[k];
             char text[160];
 
-            if (f->link != order[i])
+            if (f->link != order[i] || f->byte_rate <= 0)
                 continue;
             if (!row) {
                 row = table_row(t, NULL);

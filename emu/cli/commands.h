@@ -8,6 +8,7 @@ int cmd_compare(int argc, char **argv);
 int cmd_path(int argc, char **argv);
 int cmd_reproduce(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_size(int argc, char **argv);
 /* live labs; not in a minimal build */
 int cmd_capture(int argc, char **argv);
 int cmd_clean(int argc, char **argv);

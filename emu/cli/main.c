@@ -7,6 +7,7 @@ static const struct cli_command commands[] = {
     {"path", cmd_path, "explain which links every flow takes"},
     {"run", cmd_run, "run a topology file in virtual time and compare with its document"},
     {"reproduce", cmd_reproduce, "run the files of the documents and hold every result against theirs"},
+    {"size", cmd_size, "how many desktops a storage carries, by formula and by running them"},
     {"compare", cmd_compare, "lay two results side by side"},
 #if !BUILD_MINIMAL
     {"live", cmd_live, "run a topology file with real frames and real NFS"},

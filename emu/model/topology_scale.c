@@ -44,12 +44,19 @@ static const char *scaled_text(struct topo_arena *a, const char *text, double fa
     return arena_printf(a, "%.12g%s", value * factor, unit);
 }
 
-/* `node` with the number at `path` scaled; NULL when there is none. `problem`: there is something, but no number. */
-static struct doc_node *scaled(struct topo_arena *a, const struct doc_node *node, const char *path, double factor,
-                               const char **problem)
+/* What is done to a number: it is replaced by `text`, or where that is NULL multiplied by `factor`. */
+struct scaling {
+    double factor;
+    const char *text;
+};
+
+/* `node` with the number at `path` changed; NULL when there is none. `problem`: there is something, but no number. */
+static struct doc_node *scaled(struct topo_arena *a, const struct doc_node *node, const char *path,
+                               const struct scaling *how, const char **problem)
 {
     if (!path) {
-        const char *text = node->type == DOC_SCALAR ? scaled_text(a, node->text, factor) : NULL;
+        const char *text = node->type == DOC_SCALAR ? scaled_text(a, node->text, how->factor) : NULL;
+        text = text && how->text ? how->text : text;
         if (!text)
             *problem = node->type == DOC_SCALAR ? node->text : doc_type_name(node);
         return text ? doc_scalar(a, text, node->mark) : NULL;
@@ -59,7 +66,7 @@ static struct doc_node *scaled(struct topo_arena *a, const struct doc_node *node
     long item = node->type == DOC_LIST ? item_of(node, key) : -1;
     if (item >= 0)
         inside = node->items[item];
-    struct doc_node *changed = inside ? scaled(a, inside, rest, factor, problem) : NULL;
+    struct doc_node *changed = inside ? scaled(a, inside, rest, how, problem) : NULL;
     if (!changed)
         return NULL;
     struct doc_node *out = doc_new(a, node->type, node->mark);
@@ -73,25 +80,53 @@ static struct doc_node *scaled(struct topo_arena *a, const struct doc_node *node
     return out;
 }
 
-struct topo *topo_load_scaled(const struct topo_file *f, const char *case_name, const struct topo_input *input,
-                              double factor, bool *moved, struct diag *d)
+/* The case with the number at each of `n` places changed. */
+static struct topo *load_changed(const struct topo_file *f, const char *case_name, const char *const *at, size_t n,
+                                 const struct scaling *how, bool *moved, struct diag_mark mark, struct diag *d)
 {
     struct topo_arena *scratch = arena_new();
     struct schema_report report;
     const struct doc_node *case_, *tree;
     const char *problem = NULL;
+    struct topo *t = NULL;
     *moved = false;
     schema_report_init(&report, scratch, d);
     tree = topo_file_tree(f, case_name, &report, &case_);
-    for (size_t i = 0; tree && i < input->n_at && !problem; i++) {
-        const struct doc_node *changed = scaled(scratch, tree, input->at[i], factor, &problem);
+    for (size_t i = 0; tree && i < n && !problem; i++) {
+        const struct doc_node *changed = scaled(scratch, tree, at[i], how, &problem);
         *moved |= changed != NULL;
         tree = changed ? changed : tree;
+        if (problem)
+            schema_error(&report, mark, NULL, "%s is no number but %s", at[i], problem);
     }
-    if (problem)
-        schema_error(&report, input->mark, NULL, "the input `%s` is no number but %s", input->name, problem);
-    struct topo *t = tree && !problem ? topo_build(tree, case_, f->name, case_name, &report) : NULL;
+    if (tree && *moved) /* the new number may be out of its limits */
+        schema_check(tree, &schema_root, false, &report);
+    if (tree && !problem && !report.failed)
+        t = topo_build(tree, case_, f->name, case_name, &report);
     arena_free(scratch);
+    return t;
+}
+
+struct topo *topo_load_scaled(const struct topo_file *f, const char *case_name, const struct topo_input *input,
+                              double factor, bool *moved, struct diag *d)
+{
+    const struct scaling how = {factor, NULL};
+    return load_changed(f, case_name, input->at, input->n_at, &how, moved, input->mark, d);
+}
+
+struct topo *topo_load_with(const struct topo_file *f, const char *case_name, const char *place, const char *text,
+                            struct diag *d)
+{
+    const struct scaling how = {1, text};
+    bool found;
+    struct topo *t = load_changed(f, case_name, &place, 1, &how, &found, (struct diag_mark){0}, d);
+    if (t && !found) {
+        diag_add(d, DIAG_ERROR, NULL, (struct diag_mark){0},
+                 "keys from the top divided by /, as in vm-groups/desktops/total", "there is no %s in this case",
+                 place);
+        topo_free(t);
+        return NULL;
+    }
     return t;
 }
 

@@ -16,6 +16,10 @@ struct topo_input;
 struct topo *topo_load_scaled(const struct topo_file *f, const char *case_name, const struct topo_input *input,
                               double factor, bool *moved, struct diag *d);
 
+/* As topo_load(), with another text in the place of the number at `place`. NULL, with an error in d, when there is none. */
+struct topo *topo_load_with(const struct topo_file *f, const char *case_name, const char *place, const char *text,
+                            struct diag *d);
+
 /* True when every place of the input is a number in the file or one of its cases; else an error in d. */
 bool topo_input_check(const struct topo_file *f, const struct topo_input *input, struct diag *d);
 

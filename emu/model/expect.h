@@ -22,8 +22,11 @@
  *     disk_iops, disk_read, disk_write, disk_util
  *                               [NAS:GROUP] of a `storage:`, whole run: operations a second of one disk, bytes/s of all
  *                               disks, parity and mirrors included, share of their time
- *     duration, job_time        seconds: of a group or phase, first in to last out; of one machine, mean
- *     latency_mean, _max        seconds, of a group or phase, whole run
+ *     duration, job_time        seconds: of a group or phase, first in to last out; of one machine, mean. duration also of
+ *                               what ends by bytes, first start to last end: all, or of a datastore or host
+ *     latency_mean, _max        seconds, of a group or phase, whole run; the mean also of all, a datastore or a host
+ *     read_mean, write_mean     the same of reads and of writes alone
+ *     load                      what `raise:` made of the file's load, as a multiple
  */
 #ifndef EMU_MODEL_EXPECT_H
 #define EMU_MODEL_EXPECT_H

@@ -119,6 +119,47 @@ static double latency(const struct result *r, struct expect_selection s, double 
     return (double)result_latency_percentile_of(read->latency, write->latency, p) / (double)PS_PER_S;
 }
 
+enum mean_of { MEAN_ALL, MEAN_READ, MEAN_WRITE };
+
+static double mean(const struct result *r, struct expect_selection s, double of)
+{
+    static const struct result_latency none;
+    const struct result_io *read = &r->read, *write = &r->write;
+    if (s.kind == EXPECT_VMS)
+        return expect_vms_mean(r, s.index);
+    if (s.kind != EXPECT_ALL) {
+        read = &entity(r, s)->read;
+        write = &entity(r, s)->write;
+    }
+    return result_latency_mean(of == MEAN_WRITE ? &none : read->latency, of == MEAN_READ ? &none : write->latency);
+}
+
+static double load(const struct result *r, struct expect_selection s, double parameter)
+{
+    (void)s;
+    (void)parameter;
+    return r->load;
+}
+
+/* From the first start to the last end of what ends by bytes. */
+static double bytes_time(const struct result *r, struct expect_selection s)
+{
+    const struct topo *t = r->topo;
+    ps_t first = PS_NEVER, last = -1;
+    for (size_t i = 0; i < r->n_jobs; i++) {
+        const struct result_job *j = &r->jobs[i];
+        const struct topo_mount *m = &t->mounts[j->mount];
+        bool mine = s.kind == EXPECT_ALL || (s.kind == EXPECT_DATASTORE && m->datastore == s.index) ||
+                    (s.kind == EXPECT_HOST && m->host == s.index);
+        if (!mine || j->finished < 0)
+            continue;
+        ps_t start = t->workloads[j->workload].start;
+        first = start < first ? start : first;
+        last = j->finished > last ? j->finished : last;
+    }
+    return last >= 0 ? (double)(last - first) / (double)PS_PER_S : nan("");
+}
+
 /* Operations a second: of all in the measuring window, or of machines in their time. */
 static double operation_rate(const struct result *r, struct expect_selection s, double parameter)
 {
@@ -138,12 +179,14 @@ static double peak(const struct result *r, struct expect_selection s, double par
     return result_vm_peak(r, s.kind == EXPECT_VMS ? s.index : -1);
 }
 
-enum vms_metric { VMS_DURATION, VMS_TIME, VMS_MEAN, VMS_LONGEST };
+enum vms_metric { VMS_DURATION, VMS_TIME, VMS_LONGEST };
 
 static double machines(const struct result *r, struct expect_selection s, double parameter)
 {
     static double (*const values[])(const struct result *, int) = {expect_vms_duration, expect_vms_time,
-                                                                   expect_vms_mean, expect_vms_longest};
+                                                                   expect_vms_longest};
+    if (parameter == VMS_DURATION && s.kind != EXPECT_VMS)
+        return bytes_time(r, s);
     return values[(int)parameter](r, s.index);
 }
 
@@ -193,9 +236,12 @@ static const struct expect_metric metrics[] = {
     {"disk_read",       EXPECT_BYTES_PER_S, BIT(EXPECT_DISKS), disks, DISKS_READ},
     {"disk_write",      EXPECT_BYTES_PER_S, BIT(EXPECT_DISKS), disks, DISKS_WRITE},
     {"disk_util",       EXPECT_NUMBER,      BIT(EXPECT_DISKS), disks, DISKS_UTIL},
-    {"duration",        EXPECT_SECONDS,     BIT(EXPECT_VMS), machines, VMS_DURATION},
+    {"duration",        EXPECT_SECONDS,     ENTITIES | BIT(EXPECT_VMS), machines, VMS_DURATION},
     {"job_time",        EXPECT_SECONDS,     BIT(EXPECT_VMS), machines, VMS_TIME},
-    {"latency_mean",    EXPECT_SECONDS,     BIT(EXPECT_VMS), machines, VMS_MEAN},
+    {"latency_mean",    EXPECT_SECONDS,     ENTITIES | BIT(EXPECT_VMS), mean, MEAN_ALL},
+    {"read_mean",       EXPECT_SECONDS,     ENTITIES, mean, MEAN_READ},
+    {"write_mean",      EXPECT_SECONDS,     ENTITIES, mean, MEAN_WRITE},
+    {"load",            EXPECT_NUMBER,      BIT(EXPECT_ALL), load, 0},
     {"latency_max",     EXPECT_SECONDS,     BIT(EXPECT_VMS), machines, VMS_LONGEST},
 };
 // clang-format on

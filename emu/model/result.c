@@ -54,6 +54,7 @@ static void latency_add(struct result_latency *l, ps_t latency, uint32_t n)
     if (latency > l->max)
         l->max = latency;
     l->count += n;
+    l->sum += (double)latency / (double)PS_PER_S * n;
     bucket_add(l, bucket_of(latency), n);
 }
 
@@ -68,6 +69,7 @@ static void latency_merge(struct result_latency *into, const struct result_laten
     if (from->max > into->max)
         into->max = from->max;
     into->count += from->count;
+    into->sum += from->sum;
     for (unsigned o = 0; o < RESULT_OCTAVES; o++)
         for (unsigned s = 0; from->octave[o] && s < SUB_BUCKETS; s++)
             if (from->octave[o][s])
@@ -283,6 +285,7 @@ struct result *result_new(struct topo *t, const char *engine, uint64_t seed, ps_
     r->seed = seed;
     r->slice = slice;
     r->n_slices = slice > 0 ? n_slices : 0;
+    r->load = 1;
     if (!io_keep_latency(&r->read) || !io_keep_latency(&r->write) || !name_boxes(r) || !name_datastores_and_vips(r) ||
         !list_jobs(r) || !name_links(r) || !name_disks(r) || !result_vms_new(r)) {
         result_free(r);
@@ -318,6 +321,12 @@ void result_free(struct result *r)
     free(r->entity_of_box);
     topo_free(r->topo);
     free(r);
+}
+
+double result_latency_mean(const struct result_latency *a, const struct result_latency *b)
+{
+    uint64_t n = a->count + b->count;
+    return n ? (a->sum + b->sum) / (double)n : nan("");
 }
 
 static void io_add(struct result_io *io, uint64_t operations, uint64_t bytes, unsigned phase)

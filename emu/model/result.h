@@ -25,6 +25,7 @@ struct topo;
 struct result_latency {
     uint64_t count;
     ps_t min, max; /* exact; 0 when empty */
+    double sum;    /* seconds */
     uint32_t *octave[RESULT_OCTAVES];
 };
 
@@ -157,6 +158,7 @@ struct result {
     struct result_vm_group *vm_groups; size_t n_vm_groups;   /* as in the topology */
     int *hops;                         size_t n_hops;
     // clang-format on
+    double load;                         /* what the file's load was raised to (`raise:`), as a multiple; else 1 */
     uint64_t retransmissions, timeouts;  /* of all jobs; by result_finish() */
     uint64_t flooded_unicast, mac_flaps; /* of all switches, whole run */
     uint64_t events;                     /* of the engine */
@@ -200,6 +202,9 @@ void result_finish(struct result *r);
 /* Walks every flow with bulk data through the path function: fills paths and hops, and per link direction the number of
  * flows and `carries_part`. 0 or -ENOMEM. */
 int result_trace_paths(struct result *r);
+
+/* Mean latency of operations in seconds; NaN without any. */
+double result_latency_mean(const struct result_latency *a, const struct result_latency *b);
 
 /* Position of the named entity, or -1. */
 int result_find_entity(const struct result_entity *entities, size_t n, const char *name);

@@ -394,6 +394,10 @@ static const struct schema_key input_keys[] = {
     {.name = "note", .shape = SCHEMA_TEXT, .help = "source, or reason"},
     END};
 
+static const struct schema_key raise_keys[] = {
+    {.name = "until", .shape = SCHEMA_ONE, .value = SCHEMA_TIME, .min = 0.000001, .max = 1000, .flags = SCHEMA_REQUIRED, .help = "mean response, of reads or of writes, whichever is longer"},
+    END};
+
 const struct schema_key schema_topology[] = {
     {.name = "version", .shape = SCHEMA_ONE, .value = SCHEMA_INTEGER, .min = 1, .max = 1, .flags = SCHEMA_REQUIRED | SCHEMA_NOT_IN_CASE, .help = "of the format: 1"},
     {.name = "name", .shape = SCHEMA_TEXT, .help = "short name; that of the file"},
@@ -408,6 +412,7 @@ const struct schema_key schema_topology[] = {
     {.name = "cases", .shape = SCHEMA_NAMED, .names = SCHEMA_NAME, .keys = case_keys, .flags = SCHEMA_NOT_IN_CASE, .help = "variants of the file, one run each"},
     {.name = "expect", .shape = SCHEMA_ITEMS, .keys = expect_keys, .flags = SCHEMA_NOT_IN_CASE, .help = "numbers that `emu run --check` compares"},
     {.name = "inputs", .shape = SCHEMA_NAMED, .names = SCHEMA_NAME, .keys = input_keys, .flags = SCHEMA_NOT_IN_CASE, .help = "numbers of this file that no document states, for `emu reproduce`"},
+    {.name = "raise", .shape = SCHEMA_MAP, .keys = raise_keys, .help = "the load of all workloads is raised, or lowered, in proportion, as far as the response allows"},
     {.name = "detail", .shape = SCHEMA_ONE, .value = SCHEMA_CHOICE, .words = details, .help = "what moves in a run where the command does not say: fluid, train or frame; train"},
     {.name = "vm-groups", .shape = SCHEMA_NAMED, .names = SCHEMA_NAME, .keys = vm_group_keys, .help = "virtual machines: how many on which hosts, how they start, what they do phase by phase"},
     END};

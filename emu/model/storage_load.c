@@ -69,7 +69,7 @@ void storage_capacities(const struct storage_model *m, unsigned controllers, con
         const struct storage_group *g = &m->groups[i];
         double servers = g->disks * (double)g->disk.parallel;
         /* Random requests leave disks idle where they are few; streams are fetched ahead and dealt in turn. */
-        double n = l->random_reads * (1 - m->cache.read_hit) + (l->random_writes ? servers : 0);
+        double n = l->random_reads * (1 - m->cache.read_hit) + (l->random_writes ? 2 * servers : 0);
         if (m->concurrency)
             n = fmin(n, (double)m->concurrency * m->systems);
         bool busy = l->streams || n < 1;

@@ -469,6 +469,7 @@ void build_runs(struct build *b)
     add_allows(b, allow);
     add_allows(b, case_allow);
     t->detail = build_text(b, b->root, "detail");
+    t->raise_until = build_time(doc_get(b->root, "raise"), "until", 0);
     t->inputs = arena_alloc(b->arena, ((inputs ? inputs->count : 0) + 1) * sizeof(*t->inputs));
     for (size_t i = 0; inputs && i < inputs->count; i++)
         add_input(b, &inputs->pairs[i]);

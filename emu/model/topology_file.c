@@ -280,7 +280,7 @@ bool topo_file_fingerprint(const struct topo_file *f, const char *case_name,
 {
     /* What a plan does not depend on; `set` of the case is merged already. */
     static const char *const left_out[] = {"version", "name",   "title", "workloads", "events",
-                                           "cases",   "expect", "allow", "inputs",    "detail"};
+                                           "cases",   "expect", "allow", "inputs",    "detail", "raise"};
     struct topo_arena *scratch = arena_new();
     struct schema_report report;
     const struct doc_node *case_;

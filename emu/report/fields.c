@@ -253,6 +253,8 @@ static void put_case(struct report_sink *s, const struct result *r)
     s->count(s, "flooded_unicast", r->flooded_unicast);
     s->count(s, "mac_flaps", r->mac_flaps);
     s->count(s, "events", r->events);
+    if (r->load != 1)
+        s->real(s, "load", r->load);
     put_notes(s, r->notes);
     put_entities(s, "datastores", r->datastores, r->n_datastores, true);
     put_entities(s, "hosts", r->hosts, r->n_hosts, true);

@@ -13,6 +13,7 @@
 #include "emu/report/links_text.h"
 #include "emu/report/table.h"
 #include "emu/report/vms_text.h"
+#include "emu/report/disks_text.h"
 
 #define BAR 32
 
@@ -166,6 +167,8 @@ static int print_case(const struct result *r, FILE *out)
     fputc('\n', out);
     print_notes(r, out);
     int rc = print_throughput(r, out);
+    if (!rc)
+        rc = disks_text_print(r, out);
     if (!rc)
         rc = vms_text_print(r, out);
     if (!rc) {

@@ -12,6 +12,7 @@
 #include "emu/sim/calls.h"
 #include "emu/sim/fluid.h"
 #include "emu/model/schedule.h"
+#include "emu/sim/raise.h"
 #include "emu/sim/sim.h"
 
 enum { STEPS = 1000 }; /* looks at the interrupt flag per run */
@@ -369,6 +370,8 @@ static bool suits(const struct topo *t, enum sim_detail detail, char *problem, s
         snprintf(problem, size, "virtual machines (`vm-groups`) run with --detail call only");
     else if (detail != SIM_CALL && has_iscsi(t))
         snprintf(problem, size, "volumes over iSCSI run with --detail call only");
+    else if (t->raise_until && detail == SIM_FLUID)
+        snprintf(problem, size, "`raise` needs response times, which fluid has not: take call, train or frame");
     else if (t->n_events && detail == SIM_CALL)
         snprintf(problem, size, "--detail call knows no `events`: take train");
     else
@@ -387,7 +390,6 @@ struct result *sim_run(struct topo *t, const struct sim_options *o, char *proble
         topo_free(t);
         return NULL;
     }
-    return o->detail == SIM_FLUID  ? fluid_run(t, o, problem, size)
-           : o->detail == SIM_CALL ? calls_run(t, o, problem, size)
-                                   : run_trains(t, o, problem, size);
+    sim_engine *engine = o->detail == SIM_FLUID ? fluid_run : o->detail == SIM_CALL ? calls_run : run_trains;
+    return t->raise_until ? raise_run(t, o, engine, problem, size) : engine(t, o, problem, size);
 }

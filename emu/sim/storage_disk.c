@@ -337,7 +337,7 @@ bool disks_init(struct storage *s, double placed, uint64_t seed)
         bool anywhere = !g->model->placed_said && placed <= 0;
         double here = placed * storage_usable(g->model) / usable + (double)g->model->placed;
         g->stroke = anywhere ? 1 : storage_stroke(g->model, here);
-        g->destages_most = g->model->disks * g->model->disk.parallel;
+        g->destages_most = 2 * g->model->disks * g->model->disk.parallel; /* one is done, the next is there */
         g->disks = calloc(g->model->disks, sizeof(*g->disks));
         if (g->model->disk.medium == STORAGE_SSD)
             g->channels = calloc((size_t)g->model->disks * g->model->disk.parallel, sizeof(*g->channels));

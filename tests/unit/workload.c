@@ -182,6 +182,84 @@ static void same_seed_same_operations(void **state)
     assert_true(differ > 9000);
 }
 
+/* Plays a clone whose reads and writes take `latency`, in any order; returns bytes written. */
+static uint64_t copy(struct workload_job *j, unsigned outstanding)
+{
+    unsigned reads = 0, writes = 0;
+    uint64_t written = 0, read = 0, number = 0;
+    ps_t until;
+    struct workload_operation o;
+    for (int step = 0; step < 100000; step++) {
+        enum workload_next what = workload_next(j, step, &o, &until);
+        assert_true(reads + writes <= outstanding);
+        if (what == WORKLOAD_OVER)
+            break;
+        if (what == WORKLOAD_OPERATION) {
+            if (o.write) {
+                assert_true(written + o.bytes <= read); /* nothing is written that has not been read */
+                assert_int_equal(o.number, number++);
+                written += o.bytes;
+            }
+            reads += !o.write;
+            writes += o.write;
+            continue;
+        }
+        assert_int_equal(what, WORKLOAD_BUSY);
+        if (writes && (step % 3 || !reads)) {
+            writes--;
+            workload_done(j);
+        } else {
+            reads--;
+            read += 65536;
+            workload_have_read(j);
+        }
+    }
+    assert_int_equal(j->out, 0);
+    return written;
+}
+
+static void a_clone_writes_what_it_has_read(void **state)
+{
+    (void)state;
+    struct topo_workload w = {
+        .op = TOPO_CLONE, .sequential = true, .block = 65536, .outstanding = 5, .bytes = 65536 * 40 + 1};
+    struct workload_job j;
+    workload_init(&j, &w, 1, WORKLOAD_SPAN);
+    assert_int_equal(copy(&j, 5), 65536 * 40 + 1);
+}
+
+static void random_gaps_keep_the_rate(void **state)
+{
+    (void)state;
+    struct topo_workload w = writes();
+    w.iops = 500;
+    w.by_chance = true;
+    w.outstanding = 60;
+    w.duration = 100 * PS_PER_S;
+    struct workload_job j;
+    struct workload_operation o;
+    ps_t until = 0, now = 0, before = 0;
+    double sum = 0, squares = 0;
+    unsigned n = 0;
+    workload_init(&j, &w, 7, WORKLOAD_SPAN);
+    for (enum workload_next what; (what = workload_next(&j, now, &o, &until)) != WORKLOAD_OVER;) {
+        if (what == WORKLOAD_WAIT) {
+            now = until;
+            continue;
+        }
+        double gap = (double)(now - before) / 1e12;
+        sum += gap;
+        squares += gap * gap;
+        n++;
+        before = now;
+        workload_done(&j);
+    }
+    /* Exponential: as much deviation as mean. 50,000 gaps, within 4 standard errors. */
+    assert_true(n > 49100 && n < 50900);
+    double mean = sum / n, deviation = squares / n - mean * mean;
+    assert_true(deviation > 0.93 * mean * mean && deviation < 1.07 * mean * mean);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +269,8 @@ int main(void)
         cmocka_unit_test(rates_are_exact),
         cmocka_unit_test(debt_is_bounded),
         cmocka_unit_test(same_seed_same_operations),
+        cmocka_unit_test(a_clone_writes_what_it_has_read),
+        cmocka_unit_test(random_gaps_keep_the_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

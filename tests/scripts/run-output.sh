@@ -53,6 +53,7 @@ PY
 validate "$tmp/train.json" "$tmp/frame.json" "$tmp/fluid.json"
 for file in topologies/*/*.yaml tests/golden/run/vms.yaml; do
     detail=fluid
+    ! grep -q '^ *raise:' "$file" || detail=call # response times
     if grep -q '^ *vm-groups:' "$file"; then
         case $file in topologies/*) continue ;; esac # hours of thousands of machines
         detail=call

@@ -17,6 +17,9 @@ static const struct cli_command commands[] = {
     {"copy", command_copy, "copy files to, from and between NFS servers, over all their addresses"},
 #endif
     {"diff", command_diff, "what to do, step by step, to get from today's mounts to a plan's"},
+#if !BUILD_MINIMAL
+    {"doctor", command_doctor, "whether NFS servers can be the paths of one mount"},
+#endif
     {"hash", command_hash, "which link does this flow take: one pair, a matrix, a stream or a capture"},
     {"import", command_import, "a topology file from what the devices of a site print"},
 #if !BUILD_MINIMAL

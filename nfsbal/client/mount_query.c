@@ -112,21 +112,14 @@ struct mount_query *mount_query_new(struct loop *l, const struct conn_config *to
     return q;
 }
 
-static void free_later(void *context)
-{
-    struct mount_query *q = context;
-
-    conn_free(q->conn);
-    free(q);
-}
-
 void mount_query_free(struct mount_query *q)
 {
     if (!q)
         return;
     q->finished = true;
     loop_task_cancel(&q->start);
-    loop_task_queue(q->loop, &q->start, free_later, q);
+    conn_free(q->conn);
+    free(q);
 }
 
 struct split {
@@ -165,7 +158,6 @@ int mount_query_split(const struct conn_config *to, uint16_t mount_port, const c
             break;
         loop_run(s.loop);
         mount_query_free(q);
-        loop_run(s.loop); /* frees it */
         if (s.status <= 0 || !slash || slash == export)
             break;
         strcpy(rest, path + (slash - export) + 1);

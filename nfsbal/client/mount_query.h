@@ -19,7 +19,7 @@ typedef void mount_query_done(void *context, const struct nfs3_result *result, c
  * which comes from the loop. NULL: no memory. */
 struct mount_query *mount_query_new(struct loop *l, const struct conn_config *to, uint16_t mount_port, const char *path,
                                     mount_query_done *done, void *context);
-/* Also within `done`. Accepts NULL; `done` does not come any more. */
+/* Not within `done`. Accepts NULL; `done` does not come any more. */
 void mount_query_free(struct mount_query *q);
 
 /* For command lines: finds which part of "/vol1/dir/file" may be mounted, by trying the whole, then without its last

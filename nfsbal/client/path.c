@@ -345,6 +345,7 @@ static void conn_is_changed(void *context, struct conn *c, enum conn_state state
         say(path, "%s", conn_problem(c));
     if (pc->verified)
         path->reconnects++;
+    path->epoch++;
     path->retransmitted += conn_retransmitted(c);
     pc->conn = NULL;
     pc->verified = false;
@@ -692,6 +693,8 @@ void paths_free(struct paths *p)
 
 const struct paths_root *paths_root(const struct paths *p) { return p->have_root ? &p->root : NULL; }
 size_t paths_count(const struct paths *p) { return p->n_paths; }
+
+uint64_t paths_epoch(const struct paths *p, size_t i) { return i < p->n_paths ? p->paths[i]->epoch : 0; }
 
 bool paths_info(const struct paths *p, size_t i, struct path_info *out)
 {

@@ -116,8 +116,9 @@ struct request {
     uint64_t fileid; /* RENAME, if known: of the object, to tell whether a lost one was done; 0: not known */
 
     /* Answers, valid in `done`. */
-    int path;      /* that served it */
-    unsigned lost; /* times it was lost with a connection and issued again */
+    uint64_t epoch; /* of that path, see paths_epoch() */
+    int path;       /* that served it */
+    unsigned lost;  /* times it was lost with a connection and issued again */
 
     /* Private. */
     struct paths *paths;                  /* NULL: not submitted, or answered */
@@ -140,6 +141,8 @@ void paths_forget(struct request *r);
 
 /* Paths, by position; a removed one leaves its position unused (state PATH_DOWN, no name). */
 size_t paths_count(const struct paths *p);
+/* Changes when a path loses a connection: the server behind it may be another from then on. */
+uint64_t paths_epoch(const struct paths *p, size_t i);
 struct path_info {
     const char *name;
     union conn_address address;

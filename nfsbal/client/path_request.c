@@ -247,6 +247,7 @@ static void issue(struct request *r, struct path_conn *on)
     if (rc == 0) {
         r->pending = q;
         r->path = (int)on->path->index;
+        r->epoch = on->path->epoch;
     } else if (rc == -ENOTCONN) {
         wait_for_path(r);
     } else {

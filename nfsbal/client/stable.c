@@ -2,9 +2,10 @@
  * and kept. Kept extents of a file never overlap: a newer write, once answered, cuts what it covers out of older ones. They
  * stand in an array sorted by offset; appending, the usual case, moves nothing.
  *
- * A COMMIT covers the extents with its verifier that were kept when it was sent. It goes to the path that took the last
- * of them, and back comes that server's verifier: the same, and they are stable; another, and they are written again, on
- * whatever path. With two controllers behind the paths there are two verifiers at a time and a COMMIT for each.
+ * A COMMIT covers the extents that one path took with one verifier, and goes to that path and no other: two controllers may
+ * have the same verifier (nfs-ganesha's is the second in which it started). Another verifier comes back, or the path has
+ * lost a connection since the first of them was written (an address may have moved), and they are written again, on
+ * whatever path.
  */
 #include "nfsbal/client/stable.h"
 
@@ -25,6 +26,7 @@ struct extent {
     uint64_t offset, sequence, verifier;
     uint32_t length, done; /* bytes answered so far */
     int path;
+    uint64_t epoch; /* of the path, when it took it */
     enum nfs3_stable how;
     struct commit *commit; /* that covers it */
     stable_done *call;     /* NULL: written again, nobody waits for this one */
@@ -35,7 +37,8 @@ struct commit {
     struct commit *next, **link;
     struct stable_file *file;
     struct request request;
-    uint64_t verifier;
+    uint64_t verifier, epoch;
+    int path;
 };
 
 struct sync {
@@ -326,13 +329,18 @@ static void written(struct request *r, const struct nfs3_result *result)
         finish_write(e, nfs3_status_errno(result->status));
         return;
     }
-    if (e->done && result->verifier != e->verifier && e->how == NFS3_UNSTABLE) {
-        e->done = 0; /* the server of the first part restarted: again from the start */
+    if (e->done && e->how == NFS3_UNSTABLE &&
+        (result->verifier != e->verifier || r->path != e->path || r->epoch != e->epoch)) {
+        e->done = 0; /* the first part is with another server, or gone: again from the start */
+        e->verifier = result->verifier;
+        e->path = r->path;
+        e->epoch = r->epoch;
         submit(e);
         return;
     }
     e->verifier = result->verifier;
     e->path = r->path;
+    e->epoch = r->epoch;
     e->done += result->count;
     if (result->committed < e->how)
         e->how = NFS3_UNSTABLE; /* less than asked for; a COMMIT makes up for it */
@@ -435,14 +443,13 @@ static void committed(struct request *r, const struct nfs3_result *result)
         f->attr = *result->attr;
         f->have_attr = true;
     }
-    if (result->status != NFS3_SUCCESS) {
-        if (!f->error)
+    if (result->status == NFS3_CONN_LOST ||
+        (result->status == NFS3_SUCCESS && (result->verifier != c->verifier || r->epoch != c->epoch))) {
+        write_again(f, c);
+    } else {
+        if (result->status != NFS3_SUCCESS && !f->error)
             f->error = nfs3_status_errno(result->status);
         forget_committed(f, c);
-    } else if (result->verifier == c->verifier) {
-        forget_committed(f, c);
-    } else {
-        write_again(f, c);
     }
     *c->link = c->next;
     if (c->next)
@@ -451,39 +458,41 @@ static void committed(struct request *r, const struct nfs3_result *result)
     advance_soon(f);
 }
 
-static bool being_committed(const struct stable_file *f, uint64_t verifier)
+static bool same_server(const struct commit *c, const struct extent *e)
+{
+    return c->verifier == e->verifier && c->path == e->path && c->epoch == e->epoch;
+}
+
+static bool being_committed(const struct stable_file *f, const struct extent *e)
 {
     for (const struct commit *c = f->commits; c; c = c->next)
-        if (c->verifier == verifier)
+        if (same_server(c, e))
             return true;
     return false;
 }
 
-/* A COMMIT for the verifier of kept[i], over all that have it. */
+/* A COMMIT to the server of kept[i], over all that it has. */
 static void commit(struct stable_file *f, size_t first)
 {
     struct commit *c = calloc(1, sizeof *c);
-    uint64_t latest = 0;
 
     if (!c)
         return; /* the next write or answer tries again */
     c->file = f;
     c->verifier = f->kept[first]->verifier;
-    c->request.want = f->kept[first]->path;
+    c->path = f->kept[first]->path;
+    c->epoch = f->kept[first]->epoch;
     for (size_t i = first; i < f->n_kept; i++) {
         struct extent *e = f->kept[i];
 
-        if (e->verifier != c->verifier || e->commit || overtaken(f, e))
-            continue;
-        e->commit = c;
-        if (e->sequence > latest) {
-            latest = e->sequence;
-            c->request.want = e->path;
-        }
+        if (same_server(c, e) && !e->commit && !overtaken(f, e))
+            e->commit = c;
     }
     c->request.call = (struct nfs3_call){
         .procedure = NFS3_COMMIT, .credential = f->have_credential ? &f->credential : NULL, .fh = f->fh};
     c->request.done = committed;
+    c->request.want = c->path;
+    c->request.must = true;
     c->next = f->commits;
     c->link = &f->commits;
     if (c->next)
@@ -497,7 +506,7 @@ static void commit_up_to(struct stable_file *f, uint64_t sequence)
     for (size_t i = 0; i < f->n_kept; i++) {
         const struct extent *e = f->kept[i];
 
-        if (e->sequence <= sequence && !e->commit && !being_committed(f, e->verifier) && !overtaken(f, e))
+        if (e->sequence <= sequence && !e->commit && !being_committed(f, e) && !overtaken(f, e))
             commit(f, i);
     }
 }

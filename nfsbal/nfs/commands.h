@@ -3,6 +3,7 @@
 #define NFSBAL_NFS_COMMANDS_H
 
 int command_copy(int argc, char **argv);
+int command_doctor(int argc, char **argv);
 int command_load(int argc, char **argv);
 int command_mount(int argc, char **argv);
 int command_mount_helper(int argc, char **argv); /* as mount(8) calls it */

@@ -27,7 +27,8 @@ rig_down() {
         [ -z "$pids" ] || kill -KILL $pids 2>/dev/null
         ip netns del $ns
     done
-    while mountpoint -q $rig; do umount -l $rig; done
+    umount -l $rig/* 2>/dev/null
+    umount -l $rig
     rm -rf $rig
 }
 
@@ -81,7 +82,7 @@ NFS_CORE_PARAM { Protocols = 3; NFS_Port = 2049; MNT_Port = 20048; Enable_NLM = 
 NFSV4 { Graceless = true; RecoveryBackend = fs; RecoveryRoot = "$rig/$1"; }
 EXPORT_DEFAULTS { Protocols = 3; Transports = TCP; Access_Type = RW; Squash = none; SecType = sys;
   MaxRead = 1048576; MaxWrite = 1048576; PrefRead = 1048576; PrefWrite = 1048576; }
-EXPORT { Export_Id = 1; Path = "$rig/export"; Pseudo = "/export"; FSAL { Name = VFS; } }
+EXPORT { Export_Id = 1; Path = "${rig_first:-$rig/export}"; Pseudo = "/export"; FSAL { Name = VFS; } }
 EXPORT { Export_Id = 2; Path = "$rig/other"; Pseudo = "/other"; FSAL { Name = VFS; } }
 LOG { Default_Log_Level = EVENT; }
 CONF

@@ -1,7 +1,7 @@
 /* The order of writes.
  *
  * Two WRITEs on two connections may be done by the server in either order, so those that overlap must not be under way
- * together; a SETATTR of the size counts as a write of the whole file. An entry is the range of a write under way. When a
+ * together; a SETATTR of the size counts as a write of all that lies behind it. An entry is the range of a write under way. When a
  * write is lost with its connection, bytes of it may still be in the network or in the server's receive buffer, and
  * NFS 3 has no session that would fence them off. Closing the connection with a reset stops what is still to come from us,
  * not what has arrived. So its range becomes a fence for the time that the old copy may live (`quarantine`): the same
@@ -92,7 +92,7 @@ bool order_needed(const struct nfs3_call *call)
 
 static void range_of(const struct nfs3_call *call, uint64_t *start, uint64_t *end)
 {
-    *start = call->procedure == NFS3_WRITE ? call->offset : 0;
+    *start = call->procedure == NFS3_WRITE ? call->offset : call->attr.size;
     *end = call->procedure == NFS3_WRITE ? call->offset + call->count : UINT64_MAX;
 }
 

@@ -23,6 +23,9 @@
 #include "emu/cli/interrupt.h"
 #include "emu/cli/options.h"
 #include "emu/cli/progress.h"
+#if !BUILD_MINIMAL
+#include "emu/cli/reproduce_live.h"
+#endif
 #include "emu/model/expect.h"
 #include "emu/model/result.h"
 #include "emu/model/topology.h"
@@ -35,8 +38,19 @@
 struct reproduce_options {
     const char *json, *markdown;
     int64_t seeds, jobs;
-    bool sensitivity, check, quiet;
+    double scale;
+    ps_t longest;
+    bool sensitivity, live, check, quiet;
 };
+
+static const char *parse_scale(const char *text, void *member)
+{
+    double *scale = member;
+    const char *expected = unit_parse_count(text, scale);
+    return expected ? expected : *scale > 0 && *scale <= 1 ? NULL : "a share above 0 and at most 1, such as 0.25";
+}
+
+static const char *parse_longest(const char *text, void *member) { return unit_parse_time(text, member); }
 
 static const struct option_spec rows[] = {
     OPTION_INTEGER(struct reproduce_options, seeds, "seeds", 0, "N", 1, 1000,
@@ -44,6 +58,12 @@ static const struct option_spec rows[] = {
     OPTION_FLAG(struct reproduce_options, sensitivity, "sensitivity", 0,
                 "also show how far each result moves when an input that no\n"
                 "document states is a fifth smaller or larger"),
+    OPTION_FLAG(struct reproduce_options, live, "live", 0,
+                "also run what is traffic only with real frames and real NFS,\n"
+                "one case after the other, as root"),
+    OPTION_VALUE(struct reproduce_options, scale, "scale", 0, "R", parse_scale, "live: at rates times R; 1"),
+    OPTION_VALUE(struct reproduce_options, longest, "longest", 0, "TIME", parse_longest,
+                 "live: no workload runs longer; as the files say"),
     OPTION_STRING(struct reproduce_options, markdown, "markdown", 'm', "FILE", "also write the results as Markdown"),
     OPTION_STRING(struct reproduce_options, json, "json", 0, "FILE", "also write the results as JSON"),
     OPTION_INTEGER(struct reproduce_options, jobs, "jobs", 'j', "N", 1, 256, "runs at a time; one per processor"),
@@ -81,6 +101,7 @@ struct document {
     struct topo *topo; /* of the first case, for expectations and inputs */
     struct group *groups;
     size_t n_groups, n_cases, runs_left;
+    bool live;         /* all its cases can be run so */
     char problem[320]; /* of the first run that failed */
     struct reproduction_result *results;
     const char **inputs;
@@ -193,6 +214,16 @@ static bool has_mistakes(struct document *doc)
     return diag_count(&doc->diag, DIAG_ERROR) > 0;
 }
 
+static bool suits_live(const struct topo *t)
+{
+#if BUILD_MINIMAL
+    (void)t;
+    return false;
+#else
+    return reproduce_live_suits(t);
+#endif
+}
+
 /* Reads a file, finds all its mistakes, and lists what is to be run. */
 static int open_document(struct reproduce *r, struct document *doc)
 {
@@ -201,8 +232,10 @@ static int open_document(struct reproduce *r, struct document *doc)
     if (doc->file) {
         size_t named = topo_file_cases(doc->file);
         doc->n_cases = named ? named : 1;
+        doc->live = true;
         for (size_t i = 0; i < doc->n_cases; i++) {
             struct topo *t = topo_load(doc->file, case_of(doc, i), &doc->diag);
+            doc->live &= t && suits_live(t);
             if (!doc->topo)
                 doc->topo = t;
             else
@@ -369,6 +402,53 @@ static bool run_all(struct reproduce *r)
     return !*r->interrupted;
 }
 
+#if !BUILD_MINIMAL
+/* All cases of a file with real frames; what they make of its expectations. */
+static int run_live(struct reproduce *r, struct document *doc)
+{
+    const struct reproduce_live live = {.command = r->command,
+                                        .file = doc->path,
+                                        .scale = r->options.scale,
+                                        .longest = r->options.longest,
+                                        .interrupted = r->interrupted};
+    struct expect_case *cases = sure(calloc(doc->n_cases, sizeof *cases));
+    struct result **results = sure(calloc(doc->n_cases, sizeof *results));
+    int rc = OPTION_GO_ON;
+    for (size_t c = 0; c < doc->n_cases && rc == OPTION_GO_ON; c++)
+        rc = reproduce_live_case(&live, doc->file, case_of(doc, c), &results[c]);
+    for (size_t c = 0; c < doc->n_cases; c++)
+        cases[c] = (struct expect_case){case_of(doc, c), results[c] ? results[c]->topo : doc->topo, results[c]};
+    for (size_t i = 0; i < doc->topo->n_expects && rc == OPTION_GO_ON; i++) {
+        struct expect_outcome o;
+        expect_judge(&doc->topo->expects[i], cases, doc->n_cases, &o, &doc->diag);
+        doc->results[i].live = o.value;
+    }
+    for (size_t c = 0; c < doc->n_cases; c++)
+        result_free(results[c]);
+    free(results);
+    free(cases);
+    return rc;
+}
+#endif
+
+/* Those that are traffic only, one after the other: the machine is one. */
+static int run_all_live(struct reproduce *r)
+{
+    int rc = OPTION_GO_ON;
+    for (size_t i = 0; i < r->n_documents; i++)
+        for (size_t k = 0; k < r->documents[i].topo->n_expects; k++)
+            r->documents[i].results[k].live = nan("");
+#if !BUILD_MINIMAL
+    for (size_t i = 0; i < r->n_documents && rc == OPTION_GO_ON && r->options.live; i++)
+        if (r->documents[i].live)
+            rc = run_live(r, &r->documents[i]);
+#else
+    if (r->options.live)
+        rc = cli_error(CLI_USAGE, r->command, "--live: this is a minimal build, made without live labs");
+#endif
+    return rc;
+}
+
 static int write_file(const struct reproduce *r, const char *option, const char *path,
                       const struct reproduction *report, int (*print)(const struct reproduction *, FILE *))
 {
@@ -386,7 +466,8 @@ static int write_file(const struct reproduce *r, const char *option, const char 
 static int report(const struct reproduce *r)
 {
     struct reproduction_file *files = sure(calloc(r->n_documents, sizeof *files));
-    struct reproduction report = {files, r->n_documents, (unsigned)r->options.seeds, r->options.sensitivity};
+    struct reproduction report = {files, r->n_documents, (unsigned)r->options.seeds, r->options.sensitivity,
+                                  r->options.live};
     struct reproduction_counts counts;
     int rc = OPTION_GO_ON;
     for (size_t i = 0; i < r->n_documents; i++) {
@@ -407,7 +488,7 @@ static int report(const struct reproduce *r)
     free(files);
     if (rc != OPTION_GO_ON)
         return rc;
-    return r->options.check && counts.failed ? CLI_FAILED : CLI_OK;
+    return r->options.check && (counts.failed || counts.apart) ? CLI_FAILED : CLI_OK;
 }
 
 static int reproduce(struct reproduce *r, const struct option_list *operands)
@@ -418,7 +499,10 @@ static int reproduce(struct reproduce *r, const struct option_list *operands)
     if (rc != OPTION_GO_ON)
         return rc;
     list_pieces(r);
-    return run_all(r) ? report(r) : 128 + *r->interrupted;
+    if (!run_all(r))
+        return 128 + *r->interrupted;
+    rc = run_all_live(r);
+    return rc == OPTION_GO_ON ? report(r) : rc;
 }
 
 static void reproduce_free(struct reproduce *r)
@@ -442,7 +526,7 @@ static void reproduce_free(struct reproduce *r)
 
 int cmd_reproduce(int argc, char **argv)
 {
-    struct reproduce r = {.command = argv[0], .options = {.seeds = 1}, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct reproduce r = {.command = argv[0], .options = {.seeds = 1, .scale = 1}, .lock = PTHREAD_MUTEX_INITIALIZER};
     struct option_list operands;
     int rc = option_parse(&table, argc, argv, &r.options, &operands);
     if (rc == OPTION_GO_ON) {

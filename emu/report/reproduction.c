@@ -33,8 +33,16 @@ void reproduction_count(const struct reproduction *r, struct reproduction_counts
             counts->calibrated += kind == REPRODUCTION_CALIBRATED;
             counts->not_claimed += kind == REPRODUCTION_NOT_CLAIMED;
             counts->failed += kind != REPRODUCTION_NOT_CLAIMED && o->verdict != EXPECT_PASS;
+            counts->live += r->live && !isnan(r->files[f].results[i].live);
+            counts->apart += r->live && reproduction_apart(&r->files[f].results[i]);
         }
     }
+}
+
+bool reproduction_apart(const struct reproduction_result *r)
+{
+    double here = r->outcome.value;
+    return !isnan(r->live) && !isnan(here) && fabs(r->live - here) > REPRODUCTION_LIVE_WITHIN * fabs(here);
 }
 
 bool reproduction_strongest(const struct reproduction_file *f, const struct reproduction_result *r, size_t *input,
@@ -92,7 +100,7 @@ static const char *remark(const struct expect_outcome *o)
     return *o->problem ? o->problem : o->expect->not_claimed ? o->expect->not_claimed : o->expect->note;
 }
 
-enum column { FIGURE, VALUE, DOCUMENT, BASIS, HERE, ERROR, KIND, VERDICT, SPREAD, MOVES, REMARK, COLUMNS };
+enum column { FIGURE, VALUE, DOCUMENT, BASIS, HERE, ERROR, KIND, VERDICT, LIVE, APART, SPREAD, MOVES, REMARK, COLUMNS };
 
 /* The cells of a result; `cell` gets each with its text. */
 struct cells {
@@ -111,18 +119,26 @@ static void fill(struct cells *c, const struct reproduction_file *f, const struc
     print_kind(c->text[KIND], sizeof c->text[0], f, o->expect);
     snprintf(c->text[VERDICT], sizeof c->text[0], "%s",
              o->verdict == EXPECT_NOT_CLAIMED ? "-" : expect_verdict_name(o->verdict));
+    expect_print_value(c->text[LIVE], sizeof c->text[0], r->live, o->unit);
+    c->text[APART][0] = '\0';
+    if (!isnan(r->live) && o->value != 0)
+        snprintf(c->text[APART], sizeof c->text[0], "%+.1f %%%s", 100 * (r->live / o->value - 1),
+                 reproduction_apart(r) ? " APART" : "");
     print_spread(c->text[SPREAD], sizeof c->text[0], r);
     print_strongest(c->text[MOVES], sizeof c->text[0], f, r);
     snprintf(c->text[REMARK], sizeof c->text[0], "%s", remark(o) ? remark(o) : "");
 }
 
-static const char *const titles[COLUMNS] = {"source", "value", "document", "basis", "here",
-                                            "error",  "claim", "verdict",  "seeds", "with an input -20 %, +20 %",
+static const char *const titles[COLUMNS] = {"source", "value",     "document", "basis",
+                                            "here",   "error",     "claim",    "verdict",
+                                            "live",   "from here", "seeds",    "with an input -20 %, +20 %",
                                             ""};
-static const bool right[COLUMNS] = {[DOCUMENT] = true, [HERE] = true, [ERROR] = true};
+static const bool right[COLUMNS] = {[DOCUMENT] = true, [HERE] = true, [ERROR] = true, [LIVE] = true, [APART] = true};
 
 static bool shown(const struct reproduction *r, enum column c)
 {
+    if ((c == LIVE || c == APART) && !r->live)
+        return false;
     return (c != SPREAD || r->seeds > 1) && (c != MOVES || r->sensitivity);
 }
 
@@ -162,6 +178,9 @@ int reproduction_summary(const struct reproduction *r, FILE *out)
         fprintf(out, "%zu NOT as in the document\n", n.failed);
     else
         fprintf(out, "all that is claimed is as in the document\n");
+    if (r->live)
+        fprintf(out, "%zu also with real frames and real NFS; %zu of them more than %g %% from virtual time\n", n.live,
+                n.apart, REPRODUCTION_LIVE_WITHIN * 100);
     return 0;
 }
 
@@ -274,6 +293,7 @@ static void json_result(struct json_out *j, const struct reproduction *r, const 
     json_out_string(j, "remark", remark(o));
     json_out_real(j, "least", r->seeds > 1 ? result->least : nan(""));
     json_out_real(j, "most", r->seeds > 1 ? result->most : nan(""));
+    json_out_real(j, "live", r->live ? result->live : nan(""));
     json_out_array(j, "moves", JSON_ON_LINES);
     for (size_t i = 0; result->moves && i < f->topo->n_inputs; i++) {
         json_out_object(j, NULL, JSON_ON_ONE_LINE);

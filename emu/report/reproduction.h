@@ -25,6 +25,7 @@ struct reproduction_move {
 struct reproduction_result {
     struct expect_outcome outcome;   /* with the first seed */
     double least, most;              /* over all seeds */
+    double live;                     /* with real frames and real NFS; NaN: not asked for, or it can't be run so */
     struct reproduction_move *moves; /* one per input of the file; NULL: not asked for */
 };
 
@@ -40,8 +41,13 @@ struct reproduction {
     const struct reproduction_file *files;
     size_t n_files;
     unsigned seeds;
-    bool sensitivity;
+    bool sensitivity, live;
 };
+
+/* How far real frames and virtual time may be apart. */
+#define REPRODUCTION_LIVE_WITHIN 0.10
+/* Whether they are not; false where there is nothing to compare. */
+bool reproduction_apart(const struct reproduction_result *r);
 
 enum reproduction_kind { REPRODUCTION_PREDICTED, REPRODUCTION_CALIBRATED, REPRODUCTION_NOT_CLAIMED };
 enum reproduction_kind reproduction_kind(const struct topo_expect *e);
@@ -50,6 +56,7 @@ const char *reproduction_kind_name(enum reproduction_kind kind);
 /* How many results of which kind and verdict there are. */
 struct reproduction_counts {
     size_t total, predicted, calibrated, not_claimed, failed; /* failed: of those predicted or calibrated; or not run */
+    size_t live, apart;                                       /* compared with real frames; and not in agreement */
 };
 void reproduction_count(const struct reproduction *r, struct reproduction_counts *counts);
 

@@ -197,6 +197,12 @@ static void rates(struct json_out *j, const struct plan_scene *s, const char *ke
     json_out_object(j, "all_hosts", JSON_ON_ONE_LINE);
     json_out_real(j, "write", plan_all_rate(s, FLOW_WRITE));
     json_out_real(j, "read", plan_all_rate(s, FLOW_READ));
+    for (int d = 0; d < 2; d++) {
+        size_t between;
+        double rate = plan_tcp_rate(s, (enum flow_direction)d, &between);
+        json_out_real(j, d == FLOW_WRITE ? "write_tcp" : "read_tcp", rate);
+        json_out_count(j, d == FLOW_WRITE ? "write_between" : "read_between", between);
+    }
     json_out_real(j, "slowest_write", plan_slowest_rate(s, FLOW_WRITE));
     json_out_real(j, "slowest_read", plan_slowest_rate(s, FLOW_READ));
     json_out_end(j);

@@ -150,6 +150,21 @@ static void one_host(const struct plan_view *v, enum flow_direction d, const int
     }
 }
 
+/* Where flows meet two full links TCP shares otherwise than max-min. */
+static void tcp_row(const struct plan_view *v, enum flow_direction d, struct table *t)
+{
+    size_t between[2] = {0, 0};
+    double today = v->today.site ? plan_tcp_rate(&v->today, d, &between[0]) : 0,
+           goal = plan_tcp_rate(&v->goal, d, &between[1]);
+    if (between[0] + between[1] == 0)
+        return;
+    struct table_row *row = table_row(t, NULL);
+    table_cell(t, row, 0, "  all hosts busy, as TCP shares");
+    if (v->today.site)
+        rate_cell(t, row, 1, today);
+    rate_cell(t, row, 1 + (v->today.site != NULL), goal);
+}
+
 static int gains(const struct plan_view *v, const int *hosts, size_t n, FILE *out)
 {
     struct table_column columns[] = {
@@ -171,6 +186,7 @@ static int gains(const struct plan_view *v, const int *hosts, size_t n, FILE *ou
         if (today)
             rate_cell(t, row, 1, plan_all_rate(&v->today, d));
         rate_cell(t, row, 1 + today, plan_all_rate(&v->goal, d));
+        tcp_row(v, d, t);
         row = table_row(t, NULL);
         table_cell(t, row, 0, "  slowest datastore, all busy");
         if (today)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/model/predict_tcp.h"
 #include "emu/model/topology_arena.h"
 
 const struct plan_scene *plan_made(const struct plan_view *v) { return v->proposed ? &v->goal : &v->today; }
@@ -19,6 +20,20 @@ double plan_all_rate(const struct plan_scene *s, enum flow_direction d)
     double sum = 0;
     for (size_t f = 0; f < s->site->n_flows; f++)
         sum += s->site->all[d][f];
+    return sum;
+}
+
+double plan_tcp_rate(const struct plan_scene *s, enum flow_direction d, size_t *between)
+{
+    double *rates = calloc(s->site->n_flows + 1, sizeof *rates), sum = 0;
+    *between = 0;
+    if (!rates || predict_tcp(s->site, d, rates, between) < 0) {
+        free(rates);
+        return plan_all_rate(s, d);
+    }
+    for (size_t f = 0; f < s->site->n_flows; f++)
+        sum += rates[f];
+    free(rates);
     return sum;
 }
 

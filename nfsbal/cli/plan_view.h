@@ -55,6 +55,8 @@ const struct plan_scene *plan_made(const struct plan_view *v);
 /* What each host gets alone, all of its datastores busy, and what all get together: bytes/s. */
 double plan_host_rate(const struct plan_scene *s, int host, enum flow_direction d);
 double plan_all_rate(const struct plan_scene *s, enum flow_direction d);
+/* What all get together by the way in which TCP shares (predict_tcp.h); *between: flows that meet two full links. */
+double plan_tcp_rate(const struct plan_scene *s, enum flow_direction d, size_t *between);
 double plan_slowest_rate(const struct plan_scene *s, enum flow_direction d);
 
 /* Whether the least load that any layout of as many changes could have is known, and what it is. */

@@ -351,10 +351,9 @@ static void draw_switch(struct drawing *w)
             any |= (pass == 0) == lag && (lag || tagged);
             if (pass == 0 && lag) {
                 fprintf(w->out, "      po%zu: {to: \"%s%s%s\", mode: %s%s}\n", i, t->boxes[box].name, host ? ":" : ".",
-                        !host                           ? "a"
-                        : !is_esxi(w, i)                ? "b"
-                        : w->design == PLAN_DESIGN_LACP ? "v"
-                                                        : "v",
+                        !host           ? "a"
+                        : is_esxi(w, i) ? "v"
+                                        : "b",
                         host && is_esxi(w, i) && w->design == PLAN_DESIGN_VIPS ? "static" : "lacp",
                         tagged ? ", vlan: trunk" : "");
             } else if (pass == 1 && !lag && tagged) {

@@ -506,6 +506,8 @@ static void keep_rows(struct making *m, struct plan_frontier_row *all, size_t n)
     struct plan_frontier *f = m->f;
     double least = (double)INFINITY;
     size_t first = 0;
+    if (!all) /* every plan has a row */
+        return;
     f->rows = arena_alloc(m->arena, (n + 1) * sizeof *f->rows);
     for (size_t i = 0; i < n; i++)
         if (all[i].row->wrong == 0)

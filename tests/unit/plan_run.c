@@ -1,5 +1,6 @@
-/* What a plan predicts is what a run of it gives, on random sites: rates per datastore in fluid detail; the whole in trains, where
- * TCP is not quite max-min fair: flows with two bottlenecks get less than their share and others more. */
+/* What a plan predicts is what a run of it gives, within 5 %, on 200 random sites: rates per datastore in fluid detail, the whole in
+ * trains. There TCP is not max-min fair: flows that meet two full links get less than their share and others more, so the plan
+ * has an estimate for these (predict_tcp.h), within 5 % on all but very few; without such flows the whole is met within 1 %. */
 #include "nfsbal/plan/plan.h"
 
 #include <math.h>
@@ -14,14 +15,25 @@
 #include <cmocka.h>
 
 #include "emu/model/path_site.h"
+#include "emu/model/predict_tcp.h"
 #include "emu/model/result.h"
 #include "emu/sim/run.h"
 #include "tests/support/random_site.h"
 #include "tests/support/runs.h"
 
-enum { FLUID_SITES = 200, TRAIN_SITES = 12 };
-#define WITHIN       0.05
-#define WITHIN_TRAIN 0.15 /* measured: 3 of 80 totals beyond 5 %, at most 11 % */
+enum { FLUID_SITES = 200, TRAIN_SITES = 200, TRAIN_SITES_SLOW = 16 };
+#define WITHIN          0.05
+#define WITHIN_PLAIN    0.01 /* no flow meets two full links */
+#define WITHIN_ESTIMATE 0.08 /* some do; all but one in a hundred sites within 5 % (measured: 1 of 588 beyond, 5.6 %) */
+
+static int beyond; /* totals further off than 5 % */
+
+/* Trains take a fifth of a second a site: all of them where the build is fast, some in others. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__clang__) || BUILD_MINIMAL
+#define SITES_IN_TRAINS TRAIN_SITES_SLOW
+#else
+#define SITES_IN_TRAINS TRAIN_SITES
+#endif
 
 /* The site of a seed with its best plan applied; NULL when some link of it is drawn: then a run is one of many. */
 static struct topo *planned_site(struct topo_file *f, struct diag *d, struct path_site **site)
@@ -68,6 +80,22 @@ static double predicted(const struct path_site *s, int datastore, enum flow_dire
     return rate;
 }
 
+/* The estimate of the whole where flows meet two full links: true. */
+static bool by_tcp(struct path_site *s, enum flow_direction d, double *whole)
+{
+    double *rates = calloc(s->n_flows + 1, sizeof *rates);
+    size_t between;
+    assert_non_null(rates);
+    int rc = predict_tcp(s, d, rates, &between);
+    assert_true(rc >= 0);
+    assert_int_equal(rc, between > 0);
+    *whole = 0;
+    for (size_t f = 0; f < s->n_flows; f++)
+        *whole += rates[f];
+    free(rates);
+    return rc > 0;
+}
+
 static void near(double run, double want, double within, uint64_t seed, const char *what, const char *which)
 {
     if (fabs(run - want) > within * want)
@@ -80,7 +108,6 @@ static int compare(uint64_t seed, enum sim_detail detail)
 {
     char *with = random_site(seed, 0), *text = runs_with(with, ""), problem[256]; /* every datastore busy */
     struct sim_options options = {.detail = detail, .seed = 1};
-    double within = detail == SIM_FLUID ? WITHIN : WITHIN_TRAIN;
     struct path_site *site;
     struct diag d, d2;
     diag_init(&d, "site.yaml");
@@ -105,8 +132,17 @@ static int compare(uint64_t seed, enum sim_detail detail)
             near(r->datastores[i].read.rate, predicted(site, (int)i, FLOW_READ), WITHIN, seed, t->datastores[i].name,
                  "reads");
         }
-        near(r->write.rate, predicted(site, -1, FLOW_WRITE), within, seed, "all", "writes");
-        near(r->read.rate, predicted(site, -1, FLOW_READ), within, seed, "all", "reads");
+        for (int d3 = 0; d3 < 2; d3++) {
+            enum flow_direction direction = (enum flow_direction)d3;
+            double run = direction == FLOW_WRITE ? r->write.rate : r->read.rate, whole = predicted(site, -1, direction);
+            bool plain = detail == SIM_FLUID || !by_tcp(site, direction, &whole);
+            beyond += !plain && fabs(run - whole) > WITHIN * whole;
+            near(run, whole,
+                 !plain                ? WITHIN_ESTIMATE
+                 : detail == SIM_TRAIN ? WITHIN_PLAIN
+                                       : WITHIN,
+                 seed, "all", d3 == FLOW_WRITE ? "writes" : "reads");
+        }
         result_free(r);
         free(all);
         diag_free(&d2);
@@ -133,8 +169,10 @@ static void test_train(void **unused)
 {
     int compared = 0;
     (void)unused;
-    for (uint64_t seed = 1; compared < TRAIN_SITES; seed++)
+    for (uint64_t seed = 1; seed <= SITES_IN_TRAINS; seed++)
         compared += compare(seed, SIM_TRAIN);
+    assert_true(compared >= SITES_IN_TRAINS / 4);
+    assert_true(beyond <= 1 + compared / 100);
 }
 
 int main(void)

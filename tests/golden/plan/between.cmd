@@ -1,0 +1,2 @@
+nfsbal plan tests/golden/plan/between.yaml | sed -n '/^what/,/^network/p'
+emu run tests/golden/plan/between.yaml | grep "^run"

@@ -112,3 +112,18 @@ void runs_near(double a, double b, double within, const char *what)
     if (!(off <= within && off >= -within))
         fail_msg("%s: %g against %g, %.3g %% off", what, a, b, 100 * off);
 }
+
+ps_t runs_frame_time_per_hop(const struct result *r)
+{
+    const struct topo *t = r->topo;
+    bps_t slowest = UINT64_MAX;
+    uint32_t mtu = 0;
+    unsigned hops = 0;
+    for (size_t i = 0; i < t->n_links; i++)
+        slowest = t->links[i].rate < slowest ? t->links[i].rate : slowest;
+    for (size_t i = 0; i < t->n_ifaces; i++)
+        mtu = t->ifaces[i].mtu > mtu ? t->ifaces[i].mtu : mtu;
+    for (size_t i = 0; i < r->n_paths; i++)
+        hops = r->paths[i].n_hops > hops ? r->paths[i].n_hops : hops;
+    return (ps_t)(2 * hops * (mtu + 42) * 8 * (PS_PER_S / 1000) / (int64_t)(slowest / 1000));
+}

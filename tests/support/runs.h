@@ -22,6 +22,9 @@ const struct result_entity *runs_datastore(const struct result *r, const char *n
 /* Median latency of all operations of the kind that the run has. */
 ps_t runs_median(const struct result *r);
 
+/* Hops of the longest path there and back, times the longest frame on the slowest link. */
+ps_t runs_frame_time_per_hop(const struct result *r);
+
 /* Fails unless |a / b - 1| <= within. */
 void runs_near(double a, double b, double within, const char *what);
 

@@ -17,22 +17,6 @@ enum { SITES = 16 };
 
 static double throughput(const struct result *r) { return r->read.rate + r->write.rate; }
 
-/* Hops of the longest path there and back, times the longest frame on the slowest link. */
-static ps_t frame_time_per_hop(const struct result *r)
-{
-    const struct topo *t = r->topo;
-    bps_t slowest = UINT64_MAX;
-    uint32_t mtu = 0;
-    unsigned hops = 0;
-    for (size_t i = 0; i < t->n_links; i++)
-        slowest = t->links[i].rate < slowest ? t->links[i].rate : slowest;
-    for (size_t i = 0; i < t->n_ifaces; i++)
-        mtu = t->ifaces[i].mtu > mtu ? t->ifaces[i].mtu : mtu;
-    for (size_t i = 0; i < r->n_paths; i++)
-        hops = r->paths[i].n_hops > hops ? r->paths[i].n_hops : hops;
-    return (ps_t)(2 * hops * (mtu + 42) * 8 * (PS_PER_S / 1000) / (int64_t)(slowest / 1000));
-}
-
 /* True when some flow shares more than one full link with others: then the rates of TCP are no max-min rates. */
 static bool meets_two(const struct result *fluid)
 {
@@ -76,7 +60,7 @@ static void compare(const char *text, const char *case_name, bool always, const 
     /* Where flows queue for one link, the median is that of the order in which they happen to take turns. */
     if (always || !queues(r[SIM_FLUID])) {
         ps_t off = runs_median(r[SIM_TRAIN]) - runs_median(r[SIM_FRAME]);
-        if (llabs(off) > frame_time_per_hop(r[SIM_TRAIN]))
+        if (llabs(off) > runs_frame_time_per_hop(r[SIM_TRAIN]))
             fail_msg("%s: medians are %lld ns apart", what, (long long)(off / 1000));
     }
     for (int d = 0; d < 3; d++)

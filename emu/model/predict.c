@@ -7,6 +7,7 @@
 
 #include "emu/model/maxmin.h"
 #include "emu/model/path_internal.h"
+#include "emu/model/storage_load.h"
 
 struct predict {
     const struct topo *t;
@@ -148,6 +149,9 @@ static double storage_limit(const struct topo *t, int node, enum flow_direction 
     const struct topo_box *first = &t->boxes[t->nodes[node].first_box];
     double limit = direction == FLOW_WRITE ? first->limit_write : first->limit_read;
 
+    if (t->nodes[node].storage)
+        return storage_stream_rate(t->nodes[node].storage, (unsigned)t->nodes[node].n_boxes, direction == FLOW_WRITE,
+                                   block);
     if (!(limit > 0))
         limit = (double)INFINITY;
     return first->limit_iops > 0 ? fmin(limit, first->limit_iops * block) : limit;

@@ -129,7 +129,8 @@ double queue_limited_response(double disks, double service, double limit, double
     if (load >= 1)
         return (double)INFINITY;
     double weight = 1, sum = 1, mean = 0; /* of n = 0, 1, ... limit, then a geometric tail */
-    for (double n = 1; n <= limit; n++) {
+    for (unsigned long i = 1; (double)i <= limit; i++) {
+        double n = (double)i;
         weight *= rate / queue_closed_rate(disks, service, n);
         sum += weight;
         mean += n * weight;

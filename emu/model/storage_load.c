@@ -142,6 +142,22 @@ void storage_uses(const struct storage_model *m, unsigned controllers, const str
     }
 }
 
+double storage_stream_rate(const struct storage_model *m, unsigned controllers, bool write, double block)
+{
+    enum { STREAMS = 16, OUTSTANDING = 16 };
+    const struct storage_load load = {.streams = STREAMS};
+    const struct storage_demand demand = {write, true, block, OUTSTANDING * block};
+    double use[STORAGE_RESOURCES_MAX], capacity[STORAGE_RESOURCES_MAX], rate = (double)INFINITY;
+    storage_capacities(m, controllers, &load, capacity);
+    storage_uses(m, controllers, &load, &demand, use);
+    for (size_t i = 0; i < storage_resources(m, controllers); i++) {
+        bool each = i < 2 * (size_t)controllers; /* all controllers have one of these */
+        if (use[i] > 0)
+            rate = fmin(rate, (each ? controllers : 1) * capacity[i] / use[i]);
+    }
+    return rate;
+}
+
 double storage_idle_latency(const struct storage_model *m, const struct storage_load *l, const struct storage_demand *d)
 {
     double s = 0, disks = 0;

@@ -44,6 +44,8 @@ struct storage_demand {
 /* Uses of one byte: out[] per resource as above, controller 0 standing for the one that serves. */
 void storage_uses(const struct storage_model *m, unsigned controllers, const struct storage_load *l,
                   const struct storage_demand *d, double *out);
+/* Bytes/s of many sequential streams of `block`, deep enough to keep everything busy: what a plan takes as the limit. */
+double storage_stream_rate(const struct storage_model *m, unsigned controllers, bool write, double block);
 /* Seconds of one call when nothing else is there. */
 double storage_idle_latency(const struct storage_model *m, const struct storage_load *l,
                             const struct storage_demand *d);

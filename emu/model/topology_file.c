@@ -279,8 +279,8 @@ bool topo_file_fingerprint(const struct topo_file *f, const char *case_name,
                            void (*part)(void *context, const char *name, uint64_t hash), void *context, struct diag *d)
 {
     /* What a plan does not depend on; `set` of the case is merged already. */
-    static const char *const left_out[] = {"version", "name",   "title", "workloads", "events",
-                                           "cases",   "expect", "allow", "inputs",    "detail", "raise"};
+    static const char *const left_out[] = {"version", "name",  "title",  "workloads", "events", "cases",
+                                           "expect",  "allow", "inputs", "detail",    "raise"};
     struct topo_arena *scratch = arena_new();
     struct schema_report report;
     const struct doc_node *case_;

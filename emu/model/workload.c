@@ -68,7 +68,7 @@ void workload_init(struct workload_job *j, const struct topo_workload *w, uint64
     j->stop = w->duration ? w->start + w->duration : PS_NEVER;
     j->rate = whole(w->rate);
     j->iops = whole(w->iops);
-    if (w->by_chance)
+    if (w->by_chance && (j->rate || j->iops))
         j->due += drawn(j, interval(j, w->block));
 }
 

@@ -154,10 +154,9 @@ void storage_cleaned(struct storage *s, uint64_t bytes, ps_t now)
 
 /* ---- operations ---- */
 
-/* The first event: CPU and cache are done with it. */
-static void through(struct event *e, ps_t now)
+/* CPU and cache are done with it. */
+static void go_on(struct storage_op *o, ps_t now)
 {
-    struct storage_op *o = CONTAINER(e, struct storage_op, event);
     struct storage *s = o->storage;
     if (o->state == OP_HIT)
         storage_complete(o, now); /* a hit */
@@ -168,6 +167,8 @@ static void through(struct event *e, ps_t now)
     else
         through_disks(s, o, now);
 }
+
+static void through(struct event *e, ps_t now) { go_on(CONTAINER(e, struct storage_op, event), now); }
 
 void storage_submit(struct storage *s, struct storage_op *o, ps_t now)
 {
@@ -194,7 +195,7 @@ void storage_submit(struct storage *s, struct storage_op *o, ps_t now)
     }
     o->event = (struct event){.run = through};
     if (at == now)
-        through(&o->event, now);
+        go_on(o, now);
     else
         eventq_set(s->queue, &o->event, at);
 }

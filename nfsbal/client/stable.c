@@ -24,6 +24,7 @@ struct extent {
     struct buffer *buffer;
     size_t start; /* in the buffer */
     uint64_t offset, sequence, verifier;
+    uint64_t cut; /* the file was cut there while this was under way; UINT64_MAX: it wasn't */
     uint32_t length, done; /* bytes answered so far */
     int path;
     uint64_t epoch; /* of the path, when it took it */
@@ -289,6 +290,16 @@ static void submit(struct extent *e)
     paths_submit(f->stable->paths, &e->request);
 }
 
+/* Shortens an extent to what is left of it after the file was cut; true when nothing is. */
+static bool cut_off(struct extent *e)
+{
+    if (e->cut <= e->offset)
+        return true;
+    if (e->offset + e->length > e->cut)
+        e->length = (uint32_t)(e->cut - e->offset);
+    return false;
+}
+
 static void finish_write(struct extent *e, int error)
 {
     struct stable_file *f = e->file;
@@ -300,7 +311,9 @@ static void finish_write(struct extent *e, int error)
     e->call = NULL;
     if (error && !f->error)
         f->error = error;
-    if (!error && e->how == NFS3_UNSTABLE) {
+    if (!error && cut_off(e)) {
+        /* nothing of it is left in the file */
+    } else if (!error && e->how == NFS3_UNSTABLE) {
         kept = keep(f, e);
         if (!kept && !f->error)
             f->error = error = ENOMEM;
@@ -335,7 +348,10 @@ static void written(struct request *r, const struct nfs3_result *result)
         e->verifier = result->verifier;
         e->path = r->path;
         e->epoch = r->epoch;
-        submit(e);
+        if (cut_off(e))
+            finish_write(e, 0);
+        else
+            submit(e);
         return;
     }
     e->verifier = result->verifier;
@@ -344,7 +360,7 @@ static void written(struct request *r, const struct nfs3_result *result)
     e->done += result->count;
     if (result->committed < e->how)
         e->how = NFS3_UNSTABLE; /* less than asked for; a COMMIT makes up for it */
-    if (e->done < e->length)
+    if (!cut_off(e) && e->done < e->length)
         submit(e);
     else
         finish_write(e, 0);
@@ -363,6 +379,7 @@ static struct extent *extent_new(struct stable_file *f, struct buffer *b, size_t
     e->offset = offset;
     e->length = length;
     e->sequence = ++f->sequence;
+    e->cut = UINT64_MAX;
     link_writing(f, e);
     return e;
 }
@@ -580,4 +597,7 @@ void stable_truncate(struct stable_file *f, uint64_t size)
 {
     if (room_for_kept(f, 1))
         cut_kept(f, size, UINT64_MAX);
+    for (struct extent *e = f->writing; e; e = e->next) /* those that are written again are nobody's to drain */
+        if (size < e->cut)
+            e->cut = size;
 }

@@ -56,7 +56,8 @@ static const struct option_spec rows[] = {
     OPTION_FLAG(O, fill, "fill", 0, "write the whole file before the clock starts"),
     OPTION_FLAG(O, verify, "verify", 0, "mark what is written, and check every block"),
     OPTION_STRING(O, source, "source", 0, "ADDRESS", "where connections come from"),
-    OPTION_STRING(O, sport, "sport", 0, "PORT[,PORT]...", "their source ports, in the order of servers"),
+    OPTION_STRING(O, sport, "sport", 0, "PORT[,PORT]...|plan",
+                  "their source ports, in the order of servers; plan: such that they use every member of the bond"),
     OPTION_INTEGER(O, nconnect, "nconnect", 0, "N", 1, 64, "connections to each server; default 1"),
     OPTION_ENUM(O, spread, "spread", 0, "HOW", spreads, "over several servers: stripe (default), file or mount"),
     OPTION_INTEGER(O, port, "port", 0, "PORT", 1, 65535, "of NFS; default 2049"),
@@ -285,6 +286,8 @@ static bool take_url(struct topo_arena *a, const char *url, const struct load_op
     job->paths.export = l.export;
     job->paths.port = l.port ? l.port : (uint16_t)o->port;
     job->paths.mount_port = (uint16_t)o->mount_port;
+    if (o->sport && strcmp(o->sport, "plan") == 0 && !load_plan_ports(a, job, problem, size))
+        return false;
     job->file = *l.rest ? l.rest : "nfsbal-load.dat";
     job->name = url;
     return true;
@@ -344,7 +347,7 @@ static int one_job(const char *command, struct topo_arena *a, struct load_option
         return cli_error(CLI_USAGE, command, "--block: at most 1MiB is expected");
     if (o->source && !conn_parse_address(o->source, 0, &job.paths.source))
         return cli_error(CLI_USAGE, command, "--source: `%s` is no address", o->source);
-    if (o->sport && !take_ports(a, o->sport, &job))
+    if (o->sport && strcmp(o->sport, "plan") != 0 && !take_ports(a, o->sport, &job))
         return cli_error(CLI_USAGE, command, "--sport: `%s` is no list of ports", o->sport);
     wrong = load_check(&job);
     if (wrong)

@@ -29,6 +29,9 @@ bool load_document_read(struct topo_arena *a, const char *path, const struct loa
 
 /* Puts the common options into a job. */
 void load_set_common(const struct load_common *common, struct job_config *job);
+/* Source ports that spread the job's connections over the members of this machine's bond. False with a sentence: there is no
+ * bond below the source address, or its hash does not read ports. */
+bool load_plan_ports(struct topo_arena *a, struct job_config *job, char *problem, size_t size);
 /* What can be wrong with a job whoever wrote it; NULL: nothing. */
 const char *load_check(const struct job_config *job);
 

@@ -9,6 +9,7 @@
 #include "emu/model/topology_arena.h"
 #include "emu/model/workload.h"
 #include "emu/report/json.h"
+#include "nfsbal/client/local_link.h"
 #include "nfsbal/nfs/location.h"
 
 struct reader {
@@ -151,9 +152,16 @@ static void read_ports(struct reader *r, const struct json_in *job, struct job_c
 
     if (!v || !ports)
         return;
+    if (json_in_text(v) && strcmp(json_in_text(v), "plan") == 0) {
+        char problem[200];
+
+        if (r->good && !load_plan_ports(r->arena, out, problem, sizeof problem))
+            complain(r, "sport", problem);
+        return;
+    }
     for (size_t i = 0; i < (n ? n : 1); i++) {
         if (!json_in_count(n ? json_in_element(v, i) : v, &port) || port < 1 || port > 65535)
-            complain(r, "sport", "a port from 1 to 65535 or a list of these is expected");
+            complain(r, "sport", "a port from 1 to 65535, a list of these, or \"plan\" is expected");
         else
             ports[i] = (uint16_t)port;
     }
@@ -285,6 +293,41 @@ void load_set_common(const struct load_common *common, struct job_config *job)
     job->paths.quarantine_ms = common->quarantine_ms;
     job->paths.timeo_ms = common->timeo_ms;
     job->paths.soft = common->soft;
+}
+
+bool load_plan_ports(struct topo_arena *a, struct job_config *job, char *problem, size_t size)
+{
+    struct paths_config *p = &job->paths;
+    unsigned each = p->nconnect ? p->nconnect : 1;
+    size_t n = p->n_servers * each;
+    union conn_address *servers = arena_alloc(a, n * sizeof *servers), source = p->source;
+    uint16_t *ports = arena_alloc(a, n * sizeof *ports);
+    struct local_link link;
+    char text[64];
+
+    for (size_t i = 0; servers && i < n; i++)
+        conn_parse_address(conn_print_address(&p->servers[i / each].address, text, sizeof text),
+                           p->port ? p->port : 2049, &servers[i]);
+    if (!servers || !ports) {
+        snprintf(problem, size, "out of memory");
+        return false;
+    }
+    if (!source.any.sa_family && !local_link_source(&servers[0], &source)) {
+        snprintf(problem, size, "no route to %s", p->servers[0].name);
+        return false;
+    }
+    if (!local_link_of(&source, &link) || !*link.bond) {
+        snprintf(problem, size, "no bond carries %s", conn_print_address(&source, text, sizeof text));
+        return false;
+    }
+    if (!local_link_plan("", &link, &source, servers, n, geteuid() == 0, local_link_port_is_free, ports)) {
+        snprintf(problem, size, "source ports don't choose the member of %s (%s, %s)", link.bond, link.mode,
+                 link.policy);
+        return false;
+    }
+    p->source_ports = ports;
+    p->n_source_ports = n;
+    return true;
 }
 
 const char *load_check(const struct job_config *job)

@@ -51,7 +51,7 @@ static bool write_page(void *context, FILE *out)
     struct serving *s = context;
     char problem[256];
 
-    s->gone = !watch_update(s->watch, s->client, problem, sizeof problem);
+    s->gone = !watch_update(s->watch, s->client, WATCH_NO_FLOWS, problem, sizeof problem);
     if (!s->gone)
         metrics_write(s->watch, out);
     return !s->gone;

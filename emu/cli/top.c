@@ -299,6 +299,18 @@ static bool take_keys(struct top *t)
     return true;
 }
 
+enum { FLOWS_AT_ONCE = 800 };
+
+/* Of all links as long as there are few, so that they are there when another link is chosen. */
+static int flows_wanted(const struct top *t)
+{
+    unsigned flows = 0;
+
+    for (size_t i = 0; i < t->watch->n_links; i++)
+        flows += t->watch->links[i].flows;
+    return flows <= FLOWS_AT_ONCE ? WATCH_ALL_FLOWS : t->view.selected;
+}
+
 static int watch_lab(struct top *t)
 {
     const volatile sig_atomic_t *interrupted = interrupt_catch();
@@ -324,7 +336,7 @@ static int watch_lab(struct top *t)
             return CLI_OK;
         if (now_ms() < t->next_ms)
             continue;
-        if (!watch_update(t->watch, t->client, problem, sizeof problem)) {
+        if (!watch_update(t->watch, t->client, flows_wanted(t), problem, sizeof problem)) {
             endwin();
             return cli_error(CLI_FAILED, t->command, "%s: %s", t->lab, problem);
         }
@@ -358,7 +370,7 @@ static int run_once(struct top *t, const struct top_options *o)
 
     while (!*interrupted && now_ms() < end)
         poll(NULL, 0, (int)(end - now_ms()));
-    if (!watch_update(t->watch, t->client, problem, sizeof problem))
+    if (!watch_update(t->watch, t->client, WATCH_ALL_FLOWS, problem, sizeof problem))
         return lab_client_failed(t->command, t->client, problem);
     top_view_arrange(&t->view, t->watch);
     if (o->json)

@@ -87,7 +87,20 @@ static bool links(struct commands *c, struct control_call *call, ps_t now)
     return true;
 }
 
-static void link_counters(struct commands *c, struct json_out *j, int d, ps_t now)
+/* Flows that a link direction has carried in the last second, by number of the direction. NULL: no memory. */
+static unsigned *active_flows(const struct commands *c, ps_t now)
+{
+    unsigned *flows = calloc(2 * c->lab.topo->n_links + 1, sizeof *flows);
+
+    for (size_t i = 0; flows && i < carried_count(c->carried); i++) {
+        const struct carried_flow *f = carried_at(c->carried, i);
+
+        flows[f->linkdir] += f->last >= now - PS_PER_S;
+    }
+    return flows;
+}
+
+static void link_counters(struct commands *c, struct json_out *j, int d, unsigned flows, ps_t now)
 {
     struct fabric_counters n;
     struct fabric_link l;
@@ -112,7 +125,22 @@ static void link_counters(struct commands *c, struct json_out *j, int d, ps_t no
     json_out_string(j, "state",
                     change_state_name(l.state == TOPO_LINK_ONE_WAY && l.from_end != (d & 1) ? TOPO_LINK_UP : l.state));
     json_out_bool(j, "carrier", l.carrier);
+    json_out_count(j, "flows", flows);
     json_out_end(j);
+}
+
+/* Of the link directions first .. first + n - 1. */
+static bool put_counters(struct commands *c, struct control_call *call, int first, int n, ps_t now)
+{
+    unsigned *flows = active_flows(c, now);
+
+    snprintf(call->problem, sizeof call->problem, "out of memory");
+    json_out_array(call->reply, "links", JSON_ON_ONE_LINE);
+    for (int d = first; flows && d < first + n; d++)
+        link_counters(c, call->reply, d, flows[d], now);
+    json_out_end(call->reply);
+    free(flows);
+    return flows != NULL;
 }
 
 static bool counters(struct commands *c, struct control_call *call, ps_t now)
@@ -129,11 +157,8 @@ static bool counters(struct commands *c, struct control_call *call, ps_t now)
     json_out_real(call->reply, "time", seconds(now));
     json_out_count(call->reply, "flooded", flooded);
     json_out_count(call->reply, "flaps", flaps);
-    json_out_array(call->reply, "links", JSON_ON_ONE_LINE);
-    for (int d = 0; d < 2 * (int)c->lab.topo->n_links; d++)
-        link_counters(c, call->reply, d, now);
-    json_out_end(call->reply);
-    return true;
+    json_out_count(call->reply, "untold", carried_untold(c->carried));
+    return put_counters(c, call, 0, 2 * (int)c->lab.topo->n_links, now);
 }
 
 /* ---- flows ---- */
@@ -201,14 +226,18 @@ static void flow(const struct commands *c, struct json_out *j, const struct carr
     json_out_integer(j, "dport", k->has_ports ? k->dport : 0);
     json_out_count(j, "frames", f->frames);
     json_out_count(j, "bytes", f->bytes);
+    json_out_real(j, "age", now > f->first ? seconds(now - f->first) : 0);
     json_out_real(j, "idle", now > f->last ? seconds(now - f->last) : 0);
     reason(c, j, f);
     json_out_end(j);
 }
 
-/* {"link": NAME, "within": 10}: of one direction only, seen in so many seconds. */
+/* {"link": NAME, "within": 10, "max": 200, "after": 400}: of one direction only, seen in so many seconds, a page at a time: 200 take
+ * a millisecond, in which frames wait. */
 static bool flows(struct commands *c, struct control_call *call, ps_t now)
 {
+    const struct json_in *after = json_in_member(call->request, "after"), *max = json_in_member(call->request, "max");
+    uint64_t at = 0, most = UINT64_MAX;
     const char *name = json_in_text(json_in_member(call->request, "link"));
     struct change_link link = {-1, 0, false};
     double within = 10;
@@ -220,19 +249,27 @@ static bool flows(struct commands *c, struct control_call *call, ps_t now)
         snprintf(call->problem, sizeof call->problem, "\"within\" is a number of seconds up to a million");
         return false;
     }
+    if ((after && !json_in_count(after, &at)) || (max && (!json_in_count(max, &most) || most == 0))) {
+        snprintf(call->problem, sizeof call->problem, "\"after\" and \"max\" are numbers, and \"max\" isn't 0");
+        return false;
+    }
     since = now - (ps_t)(within * (double)PS_PER_S);
     json_out_real(call->reply, "time", seconds(now));
     json_out_array(call->reply, "flows", JSON_ON_ONE_LINE);
-    for (size_t i = 0; i < carried_count(c->carried); i++) {
-        const struct carried_flow *f = carried_at(c->carried, i);
+    for (; at < carried_count(c->carried) && most > 0; at++) {
+        const struct carried_flow *f = carried_at(c->carried, (size_t)at);
 
         if (f->last < since || (name && f->linkdir / 2 != link.link) ||
             (link.directed && f->linkdir != 2 * link.link + link.from_end))
             continue;
         flow(c, call->reply, f, now);
+        most--;
     }
     json_out_end(call->reply);
-    json_out_count(call->reply, "untold", carried_untold(c->carried));
+    if (at < carried_count(c->carried))
+        json_out_count(call->reply, "next", at);
+    else
+        json_out_null(call->reply, "next");
     return true;
 }
 
@@ -256,11 +293,7 @@ static bool set(struct commands *c, struct control_call *call, ps_t now)
     if (!change_set(c->lab.topo, c->lab.scale, call->request, &change, call->problem, sizeof call->problem) ||
         !apply(c, call, &change, now))
         return false;
-    json_out_array(call->reply, "links", JSON_ON_ONE_LINE);
-    for (int d = 2 * change.link; d < 2 * change.link + 2; d++)
-        link_counters(c, call->reply, d, now);
-    json_out_end(call->reply);
-    return true;
+    return put_counters(c, call, 2 * change.link, 2, now);
 }
 
 static bool move(struct commands *c, struct control_call *call, ps_t now)

@@ -89,6 +89,13 @@ struct watch *watch_made(struct json_in *status, struct json_in *links, char *pr
     return w;
 }
 
+static void free_pages(struct json_in **pages, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        json_in_free(pages[i]);
+    free(pages);
+}
+
 void watch_free(struct watch *w)
 {
     if (!w)
@@ -96,7 +103,7 @@ void watch_free(struct watch *w)
     json_in_free(w->about);
     json_in_free(w->names);
     json_in_free(w->counters);
-    json_in_free(w->flow_list);
+    free_pages(w->pages, w->n_pages);
     free(w->links);
     free(w->flows);
     free(w);
@@ -132,7 +139,7 @@ static void take_link(struct watch_link *l, const struct json_in *c, double inte
     l->loss_rate = rate(l->lost, old.lost, interval);
     l->utilisation = l->bit_per_s ? l->byte_rate * 8 / (double)l->bit_per_s : 0;
     l->idle = l->utilisation < WATCH_IDLE;
-    l->flows = 0;
+    l->flows = (unsigned)count(c, "flows", 0);
 }
 
 static int by_name(const void *a, const void *b)
@@ -175,64 +182,80 @@ static bool read_flow(const struct watch *w, const struct json_in *j, struct wat
     return f->link >= 0 && f->src && f->dst;
 }
 
-/* The flows of the answer with their rates since the last one. */
-static struct watch_flow *read_flows(const struct watch *w, const struct json_in *list, double interval)
+static size_t count_flows(struct json_in *const *pages, size_t n)
 {
-    size_t n = json_in_size(list);
-    struct watch_flow *flows = calloc(n + 1, sizeof *flows);
+    size_t flows = 0;
 
-    for (size_t i = 0; flows && i < n; i++) {
-        if (read_flow(w, json_in_element(list, i), &flows[i]))
-            continue;
-        free(flows);
-        return NULL;
-    }
-    if (!flows)
-        return NULL;
-    qsort(flows, n, sizeof *flows, by_name);
-    for (size_t i = 0; i < n; i++) {
-        const struct watch_flow *old =
-            w->n_flows ? bsearch(&flows[i], w->flows, w->n_flows, sizeof *flows, by_name) : NULL;
-
-        /* One that is new has sent all it has within the interval. */
-        flows[i].byte_rate = rate(flows[i].bytes, old ? old->bytes : 0, interval);
-        if (old && flows[i].bytes < old->bytes)
-            flows[i].byte_rate = rate(flows[i].bytes, 0, interval);
-    }
+    for (size_t i = 0; i < n; i++)
+        flows += json_in_size(json_in_member(pages[i], "flows"));
     return flows;
 }
 
-bool watch_take(struct watch *w, struct json_in *status, struct json_in *counters, struct json_in *flows, char *problem,
-                size_t size)
+/* What it sends a second. One that wasn't asked for the last time isn't known, unless it has begun since. */
+static double flow_rate(const struct watch *w, const struct watch_flow *f, double age, double interval)
 {
-    const struct json_in *links = json_in_member(counters, "links"), *list = json_in_member(flows, "flows");
+    const struct watch_flow *old = w->n_flows ? bsearch(f, w->flows, w->n_flows, sizeof *f, by_name) : NULL;
+
+    if (old && f->bytes >= old->bytes)
+        return rate(f->bytes, old->bytes, interval);
+    return old || age <= interval ? rate(f->bytes, 0, interval) : 0;
+}
+
+/* The flows of the answers with their rates since the last ones. */
+static struct watch_flow *read_flows(const struct watch *w, struct json_in *const *pages, size_t n_pages,
+                                     double interval)
+{
+    size_t n = 0;
+    struct watch_flow *flows = calloc(count_flows(pages, n_pages) + 1, sizeof *flows);
+
+    for (size_t p = 0; flows && p < n_pages; p++) {
+        const struct json_in *list = json_in_member(pages[p], "flows");
+
+        for (size_t i = 0; i < json_in_size(list); i++, n++) {
+            const struct json_in *j = json_in_element(list, i);
+
+            if (!read_flow(w, j, &flows[n])) {
+                free(flows);
+                return NULL;
+            }
+            flows[n].byte_rate = flow_rate(w, &flows[n], real(j, "age", 0), interval);
+        }
+    }
+    if (flows)
+        qsort(flows, n, sizeof *flows, by_name);
+    return flows;
+}
+
+bool watch_take(struct watch *w, struct json_in *status, struct json_in *counters, struct json_in **pages, size_t n,
+                char *problem, size_t size)
+{
+    const struct json_in *links = json_in_member(counters, "links");
     double time = real(counters, "time", -1), interval = w->counters ? time - w->time : 0;
     struct watch_flow *fresh = NULL;
 
     if (json_in_size(links) != w->n_links || time < 0 || interval < 0 || !text(status, "name"))
         fits_not("counters", problem, size);
-    else if (!(fresh = read_flows(w, list, interval)))
+    else if (!(fresh = read_flows(w, pages, n, interval)))
         fits_not("flows", problem, size);
     if (!fresh) {
         json_in_free(status);
         json_in_free(counters);
-        json_in_free(flows);
+        free_pages(pages, n);
         return false;
     }
     for (size_t i = 0; i < w->n_links; i++)
         take_link(&w->links[i], json_in_element(links, i), interval);
     free(w->flows);
     w->flows = fresh;
-    w->n_flows = json_in_size(list);
-    for (size_t i = 0; i < w->n_flows; i++)
-        w->links[fresh[i].link].flows += fresh[i].byte_rate > 0;
-    w->untold = count(flows, "untold", 0);
+    w->n_flows = count_flows(pages, n);
+    w->untold = count(counters, "untold", 0);
     json_in_free(w->about);
     json_in_free(w->counters);
-    json_in_free(w->flow_list);
+    free_pages(w->pages, w->n_pages);
     w->about = status;
     w->counters = counters;
-    w->flow_list = flows;
+    w->pages = pages;
+    w->n_pages = n;
     w->time = time;
     w->interval = interval;
     read_status(w);
@@ -241,20 +264,61 @@ bool watch_take(struct watch *w, struct json_in *status, struct json_in *counter
 
 /* ---- over the socket ---- */
 
+enum { FLOWS_A_PAGE = 200 };
+
 static struct json_in *ask(struct control_client *c, const char *what, char *problem, size_t size)
 {
     control_begin(c, what);
     return control_ask(c, WATCH_TIMEOUT_MS, problem, size);
 }
 
-bool watch_update(struct watch *w, struct control_client *c, char *problem, size_t size)
+/* One page of flows: of one link direction, or of all (-1). */
+static struct json_in *ask_page(const struct watch *w, struct control_client *c, int link, uint64_t after,
+                                char *problem, size_t size)
+{
+    struct json_out *request = control_begin(c, "flows");
+
+    json_out_count(request, "max", FLOWS_A_PAGE);
+    json_out_count(request, "after", after);
+    if (link >= 0)
+        json_out_string(request, "link", w->links[link].name);
+    return control_ask(c, WATCH_TIMEOUT_MS, problem, size);
+}
+
+/* All pages. NULL with a sentence. */
+static struct json_in **ask_flows(const struct watch *w, struct control_client *c, int link, size_t *n, char *problem,
+                                  size_t size)
+{
+    struct json_in **pages = calloc(1, sizeof(struct json_in *)), **grown;
+    uint64_t next = 0;
+    bool more = link != WATCH_NO_FLOWS;
+
+    *n = 0;
+    snprintf(problem, size, "out of memory");
+    while (pages && more) {
+        grown = realloc(pages, (*n + 1) * sizeof(struct json_in *));
+        if (grown) {
+            pages = grown;
+            pages[*n] = ask_page(w, c, link, next, problem, size);
+        }
+        if (!grown || !pages[*n]) {
+            free_pages(pages, *n);
+            return NULL;
+        }
+        more = json_in_count(json_in_member(pages[(*n)++], "next"), &next);
+    }
+    return pages;
+}
+
+bool watch_update(struct watch *w, struct control_client *c, int link, char *problem, size_t size)
 {
     struct json_in *status = ask(c, "status", problem, size);
     struct json_in *counters = status ? ask(c, "counters", problem, size) : NULL;
-    struct json_in *flows = counters ? ask(c, "flows", problem, size) : NULL;
+    size_t n;
+    struct json_in **pages = counters ? ask_flows(w, c, link, &n, problem, size) : NULL;
 
-    if (flows)
-        return watch_take(w, status, counters, flows, problem, size);
+    if (pages)
+        return watch_take(w, status, counters, pages, n, problem, size);
     json_in_free(status);
     json_in_free(counters);
     return false;
@@ -270,7 +334,7 @@ struct watch *watch_new(struct control_client *c, char *problem, size_t size)
         return NULL;
     }
     w = watch_made(status, links, problem, size);
-    if (w && !watch_update(w, c, problem, size)) {
+    if (w && !watch_update(w, c, WATCH_ALL_FLOWS, problem, size)) {
         watch_free(w);
         return NULL;
     }

@@ -1,6 +1,6 @@
 /* needs: full. Whatever a lab answers: a watch takes it or refuses it, and what it has taken can be drawn at any size and written
  * as metrics. And any request line that a scraper may send. Input: rows, columns, a key, then lines: status, links, counters,
- * flows, and again counters and flows. */
+ * two pages of flows, and again counters and pages. */
 #include <locale.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,7 +53,7 @@ static void show(struct watch *w, int rows, int columns, int key)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct json_in *status, *links, *counters, *flows;
+    struct json_in *status, *links, *counters, *flows, **pages;
     char problem[256];
     struct watch *w;
     bool head;
@@ -76,7 +76,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         counters = next(&data, &size);
         flows = next(&data, &size);
         status = json_in_parse("{\"name\": \"lab\"}", 15, problem, sizeof problem);
-        if (watch_take(w, status, counters, flows, problem, sizeof problem))
+        pages = malloc(2 * sizeof(struct json_in *));
+        if (!pages)
+            abort();
+        pages[0] = flows;
+        pages[1] = next(&data, &size);
+        if (watch_take(w, status, counters, pages, 2, problem, sizeof problem))
             show(w, rows, columns, key);
     }
     watch_free(w);

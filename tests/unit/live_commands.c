@@ -284,7 +284,28 @@ static void tells_flows_with_their_rule(void **state)
     reply = asked("{\"do\": \"flows\", \"link\": \"esx1:vmnic1\"}"); /* both directions */
     assert_int_equal(json_in_size(json_in_member(reply, "flows")), 2);
     json_in_free(reply);
+    /* Page by page: three times three of eight. */
+    for (int page = 0, seen = 0; page < 3; page++) {
+        char request[80];
+        uint64_t next = 0;
+
+        snprintf(request, sizeof request, "{\"do\": \"flows\", \"max\": 3, \"after\": %d}", 3 * page);
+        reply = asked(request);
+        seen += (int)json_in_size(json_in_member(reply, "flows"));
+        assert_true(json_in_count(json_in_member(reply, "next"), &next) == (page < 2));
+        assert_int_equal(next, page < 2 ? 3 * page + 3 : 0);
+        assert_int_equal(seen, page < 2 ? 3 * page + 3 : 8);
+        json_in_free(reply);
+    }
+    refused("{\"do\": \"flows\", \"max\": 0}", "\"after\" and \"max\" are numbers, and \"max\" isn't 0");
+    reply = asked("{\"do\": \"counters\"}");
+    assert_int_equal(number(link_in(reply, "sw:2>esx1:vmnic1"), "flows"), 1);
+    assert_int_equal(number(link_in(reply, "sw:5>nas:ctl1.e0"), "flows"), 2);
+    json_in_free(reply);
     rig_run(&r, 5 * PS_PER_S);
+    reply = asked("{\"do\": \"counters\"}");
+    assert_int_equal(number(link_in(reply, "sw:5>nas:ctl1.e0"), "flows"), 0);
+    json_in_free(reply);
     reply = asked("{\"do\": \"flows\", \"within\": 2}");
     assert_int_equal(json_in_size(json_in_member(reply, "flows")), 0);
     json_in_free(reply);

@@ -72,24 +72,27 @@ void storage_capacities(const struct storage_model *m, unsigned controllers, con
         double n = l->random_reads * (1 - m->cache.read_hit) + (l->random_writes ? 2 * servers : 0);
         if (m->concurrency)
             n = fmin(n, (double)m->concurrency * m->systems);
-        bool busy = l->streams || n < 1;
+        bool busy = l->reading + l->writing || n < 1;
         *out++ = busy ? servers : servers * n / (n + servers - 1);
     }
 }
 
+/* Requests that wait at one disk: what is fetched ahead, two destages for each disk, random requests. */
+static double waiting(const struct storage_model *m, const struct storage_group *g, const struct storage_load *l)
+{
+    double chunk = fmin(l->window > 0 ? l->window : (double)g->visit, (double)g->visit);
+    return l->reading * (double)g->read_ahead / chunk / g->disks + (l->writing ? 2 * storage_stripe_factor(g) : 0) +
+           l->random_reads * (1 - m->cache.read_hit) / g->disks + (l->random_writes ? 2 * g->penalty : 0);
+}
+
 static double position(const struct storage_model *m, const struct storage_group *g, const struct storage_load *l,
-                       double chunk, bool write)
+                       bool write)
 {
     double stroke = stroke_of(m, g, l->placed);
     if (g->disk.medium == STORAGE_SSD)
         return seconds(write ? g->disk.write : g->disk.read);
-    double seek = storage_seek(&g->disk, stroke, write);
-    if (g->order == STORAGE_ELEVATOR && l->streams) {
-        /* What is fetched ahead waits at the disks, and one destage for each. */
-        double depth = l->streams * (double)g->read_ahead / chunk / g->disks;
-        seek = storage_seek_sorted(&g->disk, stroke, depth, write);
-    }
-    return seek + seconds(g->disk.turn) / 2;
+    double depth = g->order == STORAGE_ELEVATOR ? waiting(m, g, l) : 0;
+    return storage_seek_sorted(&g->disk, stroke, depth, write) + seconds(g->disk.turn) / 2;
 }
 
 static unsigned largest_share(const struct storage_model *m)
@@ -109,17 +112,17 @@ static double disk_use(const struct storage_model *m, const struct storage_group
     if (d->sequential) {
         double chunk = d->write ? (double)g->destage : fmin(d->window, (double)g->visit);
         double factor = d->write ? storage_stripe_factor(g) : 1, transfer = disk->rate > 0 ? chunk / disk->rate : 0;
-        bool alone = l->streams <= 1 && !l->random_writes && l->random_reads <= 0 && disk->medium == STORAGE_HDD;
-        return factor * (transfer + (alone ? 0 : position(m, g, l, chunk, d->write))) / chunk;
+        bool alone =
+            l->reading + l->writing <= 1 && !l->random_writes && l->random_reads <= 0 && disk->medium == STORAGE_HDD;
+        return factor * (transfer + (alone ? 0 : position(m, g, l, d->write))) / chunk;
     }
-    double stroke = stroke_of(m, g, l->placed);
+    double per_byte = disk->rate > 0 ? 1 / disk->rate : 0;
     if (!d->write)
-        return (1 - m->cache.read_hit) * storage_request(disk, stroke, d->block, false) / d->block;
+        return (1 - m->cache.read_hit) * (position(m, g, l, false) / d->block + per_byte);
     double merge = m->cache.write_back ? g->merge : 1, block = d->block * merge;
     double reads = storage_parities(g->raid) ? floor(g->penalty / 2.0) : 0;
-    return (reads * storage_request(disk, stroke, block, false) +
-            (g->penalty - reads) * storage_request(disk, stroke, block, true)) /
-           block;
+    return (reads * position(m, g, l, false) + (g->penalty - reads) * position(m, g, l, true)) / block +
+           g->penalty * per_byte;
 }
 
 void storage_uses(const struct storage_model *m, unsigned controllers, const struct storage_load *l,
@@ -145,7 +148,7 @@ void storage_uses(const struct storage_model *m, unsigned controllers, const str
 double storage_stream_rate(const struct storage_model *m, unsigned controllers, bool write, double block)
 {
     enum { STREAMS = 16, OUTSTANDING = 16 };
-    const struct storage_load load = {.streams = STREAMS};
+    const struct storage_load load = {.reading = write ? 0 : STREAMS, .writing = write ? STREAMS : 0};
     const struct storage_demand demand = {write, true, block, OUTSTANDING * block};
     double use[STORAGE_RESOURCES_MAX], capacity[STORAGE_RESOURCES_MAX], rate = (double)INFINITY;
     storage_capacities(m, controllers, &load, capacity);

@@ -25,8 +25,9 @@ uint64_t storage_seed(const struct topo *t, int node, uint64_t seed);
 /* All that is under way. The caller counts; what does not read or write this storage does not count. */
 struct storage_load {
     double placed;
-    unsigned streams;    /* sequential jobs, reads and writes apart */
-    double random_reads; /* operations outstanding of random reads */
+    unsigned reading, writing; /* streams: sequential jobs */
+    double window;             /* of the streams that are read */
+    double random_reads;       /* operations outstanding of random reads */
     bool random_writes;
 };
 

@@ -306,11 +306,14 @@ static void find_loads(struct fluid *f)
             continue;
         struct storage_load *l = &f->storages[f->topo->vips[j->flows[0].vip].node].load;
         double reads = read_share_of(f, j);
-        if (w->sequential)
-            l->streams += (reads > 0) + (reads < 1);
-        else
+        if (w->sequential) {
+            l->reading += reads > 0;
+            l->writing += reads < 1;
+            l->window = (double)w->window;
+        } else {
             l->random_reads += reads * w->outstanding;
-        l->random_writes |= !w->sequential && reads < 1;
+            l->random_writes |= reads < 1;
+        }
     }
 }
 

@@ -8,7 +8,7 @@ rig_vip_add $server1 10.77.0.11 10.77.0.12
 rig_server $server1
 rig_server $server2
 
-fast="--bound 300ms --failback 200ms --quarantine 500ms --mountport 20048"
+fast="--bound 300ms --failback 200ms --mountport 20048"
 
 # Runs a load in the background while a fault happens; it must end without an error, and with progress after the fault.
 under_load() { # NAME SECONDS SERVERS OPTIONS... -- FAULT...
@@ -17,7 +17,7 @@ under_load() { # NAME SECONDS SERVERS OPTIONS... -- FAULT...
     while [ "$1" != -- ]; do options+=("$1"); shift; done
     shift
     echo "--- $name"
-    in_client timeout 60 "$BIN/nfsbal" load "nfs://$servers$rig/export/$name.dat" --export $rig/export --json $fast --size 16MiB --verify \
+    in_client timeout 60 "$BIN/nfsbal" load "nfs://$servers$rig/export/$name.dat" --export $rig/export --json $fast --quarantine 500ms --size 16MiB --verify \
         --for ${seconds}s "${options[@]}" >$rig/$name.json 2>$rig/$name.err &
     local pid=$!
     sleep 0.8
@@ -51,3 +51,21 @@ under_load moved 4 10.77.0.11 --op mixed --block 64KiB -- vip_moves 10.77.0.11
 under_load moved-of-two 4 10.77.0.11,10.77.0.12 --op write --block 64KiB -- vip_moves 10.77.0.12
 under_load restarted 5 10.77.0.11,10.77.0.12 --op mixed --block 64KiB -- restart
 under_load frozen 4 10.77.0.11,10.77.0.12 --op mixed --block 64KiB -- frozen
+
+# A server stops with WRITEs in its socket's buffer and its VIP goes; another serves on, and newer writes take the place of
+# these. Then it goes on and does the late ones. Without the quarantine the load ends before that, and the file changes
+# afterwards; with it the newer writes come when the late ones are done.
+echo "--- late"
+rig_vip_add $server2 10.77.0.21
+in_client timeout 60 "$BIN/nfsbal" load "nfs://10.77.0.11,10.77.0.21$rig/export/late.dat" --export $rig/export $fast --size 512KiB \
+    --verify --for 1500ms --op write --pattern random --block 16KiB --quarantine ${LATE_QUARANTINE-3s} --json >$rig/late.json &
+load=$!
+sleep 0.8
+kill -STOP $(ip netns pids $server1)
+sleep 0.1
+rig_vip_del $server1 10.77.0.11
+(sleep 1.7; kill -CONT $(ip netns pids $server1)) &
+wait $load || { tail -n 1 $rig/late.json | cut -c1-400; fail "late"; }
+before=$(sha256sum <$rig/export/late.dat)
+sleep 1.5
+[ "$before" = "$(sha256sum <$rig/export/late.dat)" ] || fail "late: an old write came after newer ones"

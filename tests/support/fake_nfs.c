@@ -13,599 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "nfsbal/client/loop.h"
-
-enum { INODES_MAX = 64, ENTRIES_MAX = 128, RECORD_MAX = 2 << 20, FSID = 77, ROOT = 1 };
-
-struct inode {
-    unsigned id; /* 0: free */
-    enum nfs3_type type;
-    uint32_t mode, nlink;
-    uint8_t *data, *stable;
-    uint64_t size, stable_size;
-    char target[256];
-    uint64_t create_verifier;
-};
-
-struct entry {
-    unsigned dir, id; /* id 0: free */
-    char name[256];
-};
-
-struct peer {
-    struct peer *next;
-    struct fake_nfs *fake;
-    unsigned vip;
-    int fd; /* -1: reset */
-    struct loop_io io;
-    uint8_t *in;
-    size_t have;
-    uint8_t *out;
-    size_t out_size;
-};
-
-/* Something that happens later. */
-struct later {
-    struct later *next;
-    struct fake_nfs *fake;
-    struct peer *peer; /* to answer; NULL: nobody */
-    struct loop_timer timer;
-    uint8_t *record;
-    size_t size;
-};
-
-struct vip {
-    struct fake_nfs *fake;
-    unsigned number;
-    int fd;
-    struct loop_io io;
-    bool other_fsid, other_handle;
-};
-
-struct fake_nfs {
-    struct loop *loop;
-    struct fake_hooks hooks;
-    unsigned n_vips, calls;
-    uint16_t port;
-    struct vip vips[FAKE_VIPS_MAX];
-    struct peer *peers;
-    struct later *laters;
-    struct inode inodes[INODES_MAX];
-    struct entry entries[ENTRIES_MAX];
-    unsigned next_id, executed[32];
-    uint64_t verifier;
-};
-
-/* --- XDR ----------------------------------------------------------------------------------------------------------- */
-
-struct in {
-    const uint8_t *p, *end;
-};
-
-static uint32_t get32(struct in *x)
-{
-    uint32_t v;
-
-    assert(x->end - x->p >= 4);
-    memcpy(&v, x->p, 4);
-    x->p += 4;
-    return ntohl(v);
-}
-
-static uint64_t get64(struct in *x)
-{
-    uint64_t high = get32(x);
-
-    return high << 32 | get32(x);
-}
-
-static const uint8_t *get_opaque(struct in *x, uint32_t *size)
-{
-    const uint8_t *p;
-
-    *size = get32(x);
-    p = x->p;
-    assert((size_t)(x->end - p) >= ((*size + 3) & ~3u));
-    x->p += (*size + 3) & ~3u;
-    return p;
-}
-
-static void get_name(struct in *x, char *name)
-{
-    uint32_t n;
-    const uint8_t *p = get_opaque(x, &n);
-
-    assert(n < 256);
-    memcpy(name, p, n);
-    name[n] = '\0';
-}
-
-struct out {
-    uint8_t *bytes;
-    size_t n;
-};
-
-static void put32(struct out *o, uint32_t v)
-{
-    v = htonl(v);
-    memcpy(o->bytes + o->n, &v, 4);
-    o->n += 4;
-}
-
-static void put64(struct out *o, uint64_t v)
-{
-    put32(o, (uint32_t)(v >> 32));
-    put32(o, (uint32_t)v);
-}
-
-static void put_opaque(struct out *o, const void *p, size_t n)
-{
-    put32(o, (uint32_t)n);
-    memcpy(o->bytes + o->n, p, n);
-    memset(o->bytes + o->n + n, 0, 3);
-    o->n += (n + 3) & ~(size_t)3;
-}
-
-/* --- the file system ----------------------------------------------------------------------------------------------- */
-
-static struct inode *inode_of(struct fake_nfs *f, unsigned id)
-{
-    for (int i = 0; i < INODES_MAX; i++)
-        if (id && f->inodes[i].id == id)
-            return &f->inodes[i];
-    return NULL;
-}
-
-static struct inode *inode_new(struct fake_nfs *f, enum nfs3_type type)
-{
-    for (int i = 0; i < INODES_MAX; i++)
-        if (!f->inodes[i].id) {
-            f->inodes[i] = (struct inode){.id = f->next_id++, .type = type, .mode = 0644, .nlink = 1};
-            return &f->inodes[i];
-        }
-    abort();
-}
-
-static struct entry *entry_of(struct fake_nfs *f, unsigned dir, const char *name)
-{
-    for (int i = 0; i < ENTRIES_MAX; i++)
-        if (f->entries[i].id && f->entries[i].dir == dir && strcmp(f->entries[i].name, name) == 0)
-            return &f->entries[i];
-    return NULL;
-}
-
-static void entry_new(struct fake_nfs *f, unsigned dir, const char *name, unsigned id)
-{
-    for (int i = 0; i < ENTRIES_MAX; i++)
-        if (!f->entries[i].id) {
-            f->entries[i].dir = dir;
-            f->entries[i].id = id;
-            snprintf(f->entries[i].name, sizeof f->entries[i].name, "%s", name);
-            return;
-        }
-    abort();
-}
-
-static void drop(struct fake_nfs *f, struct entry *e)
-{
-    struct inode *i = inode_of(f, e->id);
-
-    e->id = 0;
-    if (--i->nlink == 0) {
-        free(i->data);
-        free(i->stable);
-        memset(i, 0, sizeof *i);
-    }
-}
-
-static void resize(struct inode *i, uint64_t size)
-{
-    i->data = realloc(i->data, size ? size : 1);
-    assert(i->data);
-    if (size > i->size)
-        memset(i->data + i->size, 0, size - i->size);
-    i->size = size;
-}
-
-static void make_stable(struct inode *i)
-{
-    free(i->stable);
-    i->stable = malloc(i->size ? i->size : 1);
-    assert(i->stable);
-    if (i->size)
-        memcpy(i->stable, i->data, i->size);
-    i->stable_size = i->size;
-}
-
-/* --- answers ------------------------------------------------------------------------------------------------------- */
-
-static void put_attr(struct out *o, const struct fake_nfs *f, unsigned vip, const struct inode *i)
-{
-    put32(o, i->type);
-    put32(o, i->mode);
-    put32(o, i->nlink);
-    put32(o, 0);
-    put32(o, 0);
-    put64(o, i->size);
-    put64(o, i->size);
-    put64(o, 0);
-    put64(o, f->vips[vip].other_fsid ? FSID + 1 : FSID);
-    put64(o, i->id);
-    for (int t = 0; t < 3; t++)
-        put64(o, (uint64_t)i->id << 32);
-}
-
-static void put_post(struct out *o, const struct fake_nfs *f, unsigned vip, const struct inode *i)
-{
-    put32(o, i != NULL);
-    if (i)
-        put_attr(o, f, vip, i);
-}
-
-static void put_wcc(struct out *o, const struct fake_nfs *f, unsigned vip, const struct inode *i)
-{
-    put32(o, 0);
-    put_post(o, f, vip, i);
-}
-
-static void put_handle(struct out *o, const struct fake_nfs *f, unsigned vip, unsigned id)
-{
-    uint32_t bytes[4] = {htonl(0x66616b65), htonl(f->vips[vip].other_handle), htonl(id), 0};
-
-    put_opaque(o, bytes, sizeof bytes);
-}
-
-static unsigned get_handle(struct in *x)
-{
-    uint32_t n, id;
-    const uint8_t *p = get_opaque(x, &n);
-
-    assert(n == 16);
-    memcpy(&id, p + 8, 4);
-    return ntohl(id);
-}
-
-struct settings {
-    bool size_set;
-    uint64_t size;
-};
-
-static struct settings get_sattr(struct in *x)
-{
-    struct settings s = {0};
-
-    for (int i = 0; i < 3; i++)
-        if (get32(x))
-            get32(x);
-    s.size_set = get32(x);
-    if (s.size_set)
-        s.size = get64(x);
-    for (int i = 0; i < 2; i++)
-        if (get32(x) == 2)
-            get64(x);
-    return s;
-}
-
-static void answer_made(struct out *o, struct fake_nfs *f, unsigned vip, unsigned dir, uint32_t status,
-                        const struct inode *made)
-{
-    put32(o, status);
-    if (status == 0) {
-        put32(o, 1);
-        put_handle(o, f, vip, made->id);
-        put_post(o, f, vip, made);
-    }
-    put_wcc(o, f, vip, inode_of(f, dir));
-}
-
-static void do_create(struct fake_nfs *f, unsigned vip, uint32_t procedure, struct in *x, struct out *o)
-{
-    static const enum nfs3_type types[] = {
-        [NFS3_CREATE] = NFS3_REG, [NFS3_MKDIR] = NFS3_DIR, [NFS3_SYMLINK] = NFS3_LNK};
-    unsigned dir = get_handle(x);
-    char name[256], target[256] = "";
-    struct entry *e;
-    struct inode *i;
-    uint64_t verifier = 0;
-    uint32_t mode = NFS3_GUARDED;
-    enum nfs3_type type = procedure == NFS3_MKNOD ? NFS3_FIFO : types[procedure];
-
-    get_name(x, name);
-    if (procedure == NFS3_CREATE)
-        mode = get32(x);
-    if (procedure == NFS3_MKNOD)
-        type = get32(x);
-    if (procedure == NFS3_CREATE && mode == NFS3_EXCLUSIVE)
-        verifier = get64(x);
-    else
-        get_sattr(x);
-    if (procedure == NFS3_SYMLINK)
-        get_name(x, target);
-    e = entry_of(f, dir, name);
-    i = e ? inode_of(f, e->id) : NULL;
-    if (i && mode != NFS3_UNCHECKED && !(mode == NFS3_EXCLUSIVE && i->create_verifier == verifier)) {
-        answer_made(o, f, vip, dir, NFS3_EEXIST, NULL);
-        return;
-    }
-    if (!i) {
-        i = inode_new(f, type);
-        i->create_verifier = verifier;
-        snprintf(i->target, sizeof i->target, "%s", target);
-        entry_new(f, dir, name, i->id);
-    }
-    answer_made(o, f, vip, dir, 0, i);
-}
-
-static void do_remove(struct fake_nfs *f, unsigned vip, struct in *x, struct out *o)
-{
-    unsigned dir = get_handle(x);
-    char name[256];
-    struct entry *e;
-
-    get_name(x, name);
-    e = entry_of(f, dir, name);
-    put32(o, e ? 0 : NFS3_ENOENT);
-    if (e)
-        drop(f, e);
-    put_wcc(o, f, vip, inode_of(f, dir));
-}
-
-static void do_rename(struct fake_nfs *f, unsigned vip, struct in *x, struct out *o)
-{
-    unsigned from = get_handle(x), to;
-    char name[256], name2[256];
-    struct entry *e, *over;
-
-    get_name(x, name);
-    to = get_handle(x);
-    get_name(x, name2);
-    e = entry_of(f, from, name);
-    over = entry_of(f, to, name2);
-    put32(o, e ? 0 : NFS3_ENOENT);
-    if (e && over != e) {
-        if (over)
-            drop(f, over);
-        e->dir = to;
-        strcpy(e->name, name2);
-    }
-    put_wcc(o, f, vip, inode_of(f, from));
-    put_wcc(o, f, vip, inode_of(f, to));
-}
-
-static void do_link(struct fake_nfs *f, unsigned vip, struct in *x, struct out *o)
-{
-    unsigned id = get_handle(x), dir = get_handle(x);
-    char name[256];
-    struct inode *i = inode_of(f, id);
-    bool there;
-
-    get_name(x, name);
-    there = entry_of(f, dir, name) != NULL;
-    put32(o, there ? NFS3_EEXIST : 0);
-    if (!there) {
-        i->nlink++;
-        entry_new(f, dir, name, id);
-    }
-    put_post(o, f, vip, i);
-    put_wcc(o, f, vip, inode_of(f, dir));
-}
-
-static void do_write(struct fake_nfs *f, unsigned vip, struct inode *i, struct in *x, struct out *o)
-{
-    uint64_t offset = get64(x);
-    uint32_t count = get32(x), stable = get32(x), n;
-    const uint8_t *data = get_opaque(x, &n);
-
-    assert(n == count);
-    if (offset + count > i->size)
-        resize(i, offset + count);
-    memcpy(i->data + offset, data, count);
-    if (stable)
-        make_stable(i);
-    put32(o, 0);
-    put_wcc(o, f, vip, i);
-    put32(o, count);
-    put32(o, stable);
-    put64(o, f->verifier);
-}
-
-static void do_read(struct fake_nfs *f, unsigned vip, const struct inode *i, struct in *x, struct out *o)
-{
-    uint64_t offset = get64(x), left = offset < i->size ? i->size - offset : 0;
-    uint32_t count = get32(x);
-
-    count = count < left ? count : (uint32_t)left;
-    put32(o, 0);
-    put_post(o, f, vip, i);
-    put32(o, count);
-    put32(o, offset + count >= i->size);
-    put_opaque(o, count ? i->data + offset : (const uint8_t *)"", count);
-}
-
-static void do_readdir(struct fake_nfs *f, unsigned vip, bool plus, unsigned dir, struct in *x, struct out *o)
-{
-    uint64_t cookie = get64(x);
-    bool more = false;
-    int n = 0;
-
-    put32(o, 0);
-    put_post(o, f, vip, inode_of(f, dir));
-    put64(o, 1);
-    for (uint64_t k = cookie; k < ENTRIES_MAX; k++) {
-        const struct entry *e = &f->entries[k];
-
-        if (!e->id || e->dir != dir)
-            continue;
-        if (++n > 10) {
-            more = true;
-            break;
-        }
-        put32(o, 1);
-        put64(o, e->id);
-        put_opaque(o, e->name, strlen(e->name));
-        put64(o, k + 1);
-        if (plus) {
-            put_post(o, f, vip, inode_of(f, e->id));
-            put32(o, 1);
-            put_handle(o, f, vip, e->id);
-        }
-    }
-    put32(o, 0);
-    put32(o, !more);
-}
-
-static void do_fsinfo(struct fake_nfs *f, unsigned vip, const struct inode *i, struct out *o)
-{
-    put32(o, 0);
-    put_post(o, f, vip, i);
-    for (int k = 0; k < 7; k++)
-        put32(o, k == 2 || k == 5 ? 1 : 1 << 20);
-    put64(o, INT64_MAX);
-    put64(o, 1);
-    put32(o, 0x1b);
-}
-
-static void do_lookup(struct fake_nfs *f, unsigned vip, unsigned dir, struct in *x, struct out *o)
-{
-    char name[256];
-    struct entry *e;
-
-    get_name(x, name);
-    e = entry_of(f, dir, name);
-    put32(o, e ? 0 : NFS3_ENOENT);
-    if (e) {
-        put_handle(o, f, vip, e->id);
-        put_post(o, f, vip, inode_of(f, e->id));
-    }
-    put_post(o, f, vip, inode_of(f, dir));
-}
-
-static void do_object(struct fake_nfs *f, unsigned vip, uint32_t procedure, struct in *x, struct out *o)
-{
-    unsigned id = get_handle(x);
-    struct inode *i = inode_of(f, id);
-
-    if (!i) {
-        put32(o, NFS3_ESTALE);
-        put32(o, 0);
-        put32(o, 0);
-        return;
-    }
-    switch (procedure) {
-    case NFS3_GETATTR:
-        put32(o, 0);
-        put_attr(o, f, vip, i);
-        break;
-    case NFS3_SETATTR: {
-        struct settings s = get_sattr(x);
-
-        if (s.size_set)
-            resize(i, s.size);
-        put32(o, 0);
-        put_wcc(o, f, vip, i);
-        break;
-    }
-    case NFS3_ACCESS:
-        put32(o, 0);
-        put_post(o, f, vip, i);
-        put32(o, get32(x));
-        break;
-    case NFS3_READLINK:
-        put32(o, 0);
-        put_post(o, f, vip, i);
-        put_opaque(o, i->target, strlen(i->target));
-        break;
-    case NFS3_LOOKUP:
-        do_lookup(f, vip, id, x, o);
-        break;
-    case NFS3_READ:
-        do_read(f, vip, i, x, o);
-        break;
-    case NFS3_WRITE:
-        do_write(f, vip, i, x, o);
-        break;
-    case NFS3_READDIR:
-    case NFS3_READDIRPLUS:
-        do_readdir(f, vip, procedure == NFS3_READDIRPLUS, id, x, o);
-        break;
-    case NFS3_FSINFO:
-        do_fsinfo(f, vip, i, o);
-        break;
-    case NFS3_FSSTAT:
-        put32(o, 0);
-        put_post(o, f, vip, i);
-        for (int k = 0; k < 6; k++)
-            put64(o, 1000);
-        put32(o, 0);
-        break;
-    case NFS3_PATHCONF:
-        put32(o, 0);
-        put_post(o, f, vip, i);
-        for (int k = 0; k < 6; k++)
-            put32(o, k < 2 ? 255 : 1);
-        break;
-    default: /* COMMIT */
-        make_stable(i);
-        put32(o, 0);
-        put_wcc(o, f, vip, i);
-        put64(o, f->verifier);
-        break;
-    }
-}
-
-static void do_mount(struct fake_nfs *f, unsigned vip, uint32_t procedure, struct out *o)
-{
-    switch (procedure) {
-    case 1: /* MNT */
-        put32(o, 0);
-        put_handle(o, f, vip, ROOT);
-        put32(o, 1);
-        put32(o, 1);
-        break;
-    case 5: /* EXPORT */
-        put32(o, 1);
-        put_opaque(o, "/export", 7);
-        put32(o, 0);
-        put32(o, 0);
-        break;
-    default:
-        break;
-    }
-}
-
-static void execute(struct fake_nfs *f, unsigned vip, bool mount, uint32_t procedure, struct in *x, struct out *o)
-{
-    if (mount) {
-        do_mount(f, vip, procedure, o);
-        return;
-    }
-    f->executed[procedure % 32]++;
-    switch (procedure) {
-    case NFS3_NULL:
-        break;
-    case NFS3_CREATE:
-    case NFS3_MKDIR:
-    case NFS3_SYMLINK:
-    case NFS3_MKNOD:
-        do_create(f, vip, procedure, x, o);
-        break;
-    case NFS3_REMOVE:
-    case NFS3_RMDIR:
-        do_remove(f, vip, x, o);
-        break;
-    case NFS3_RENAME:
-        do_rename(f, vip, x, o);
-        break;
-    case NFS3_LINK:
-        do_link(f, vip, x, o);
-        break;
-    default:
-        do_object(f, vip, procedure, x, o);
-        break;
-    }
-}
-
-/* --- connections --------------------------------------------------------------------------------------------------- */
+#include "tests/support/fake_nfs_private.h"
 
 static void reset(struct peer *p)
 {
@@ -651,18 +59,18 @@ struct head {
 
 static struct head get_head(struct in *x)
 {
-    struct head h = {.xid = get32(x)};
+    struct head h = {.xid = fake_get32(x)};
     uint32_t n;
 
-    get32(x);
-    get32(x);
-    h.program = get32(x);
-    get32(x);
-    h.procedure = get32(x);
-    get32(x);
-    get_opaque(x, &n);
-    get32(x);
-    get_opaque(x, &n);
+    fake_get32(x);
+    fake_get32(x);
+    h.program = fake_get32(x);
+    fake_get32(x);
+    h.procedure = fake_get32(x);
+    fake_get32(x);
+    fake_get_opaque(x, &n);
+    fake_get32(x);
+    fake_get_opaque(x, &n);
     return h;
 }
 
@@ -674,16 +82,16 @@ static void peek(struct fake_call *c, char *name, struct in x)
     c->name = name;
     if (c->mount || c->procedure == NFS3_NULL)
         return;
-    get_opaque(&x, &n);
+    fake_get_opaque(&x, &n);
     switch (c->procedure) {
     case NFS3_READ:
     case NFS3_WRITE:
-        c->offset = get64(&x);
-        c->count = get32(&x);
+        c->offset = fake_get64(&x);
+        c->count = fake_get32(&x);
         break;
     case NFS3_LINK:
-        get_opaque(&x, &n);
-        get_name(&x, name);
+        fake_get_opaque(&x, &n);
+        fake_get_name(&x, name);
         break;
     case NFS3_LOOKUP:
     case NFS3_CREATE:
@@ -693,7 +101,7 @@ static void peek(struct fake_call *c, char *name, struct in x)
     case NFS3_REMOVE:
     case NFS3_RMDIR:
     case NFS3_RENAME:
-        get_name(&x, name);
+        fake_get_name(&x, name);
         break;
     default:
         break;
@@ -705,11 +113,11 @@ static struct out start_reply(uint32_t xid)
     struct out o = {.bytes = malloc(RECORD_MAX)};
 
     assert(o.bytes);
-    put32(&o, xid);
-    put32(&o, 1);
-    put32(&o, 0);
-    put64(&o, 0);
-    put32(&o, 0);
+    fake_put32(&o, xid);
+    fake_put32(&o, 1);
+    fake_put32(&o, 0);
+    fake_put64(&o, 0);
+    fake_put32(&o, 0);
     return o;
 }
 
@@ -720,7 +128,7 @@ static void at_last(void *context)
     struct head h = get_head(&x);
     struct out o = start_reply(h.xid);
 
-    execute(l->fake, l->peer ? l->peer->vip : 0, h.program == 100005, h.procedure, &x, &o);
+    fake_execute(l->fake, l->peer ? l->peer->vip : 0, h.program == 100005, h.procedure, &x, &o);
     if (l->peer)
         say(l->peer, o.bytes, o.n);
     free(o.bytes);
@@ -777,11 +185,11 @@ static void handle(struct peer *p, const uint8_t *record, size_t size)
     }
     o = start_reply(h.xid);
     if (action == FAKE_JUKEBOX) {
-        put32(&o, NFS3_EJUKEBOX);
+        fake_put32(&o, NFS3_EJUKEBOX);
         for (int i = 0; i < 4; i++)
-            put32(&o, 0);
+            fake_put32(&o, 0);
     } else {
-        execute(f, p->vip, c.mount, h.procedure, &x, &o);
+        fake_execute(f, p->vip, c.mount, h.procedure, &x, &o);
     }
     c.reply = o.bytes;
     c.reply_size = o.n;
@@ -889,7 +297,6 @@ struct fake_nfs *fake_nfs_new(struct loop *l, unsigned n_vips, const struct fake
     f->loop = l;
     f->n_vips = n_vips;
     f->verifier = 1;
-    f->next_id = ROOT;
     if (hooks)
         f->hooks = *hooks;
     for (int attempt = 0; !good && attempt < 50; attempt++) {
@@ -903,7 +310,7 @@ struct fake_nfs *fake_nfs_new(struct loop *l, unsigned n_vips, const struct fake
             stop_listening(&f->vips[i]);
     }
     assert(good);
-    inode_new(f, NFS3_DIR)->mode = 0755;
+    fake_fs_init(f);
     return f;
 }
 
@@ -933,10 +340,7 @@ void fake_nfs_free(struct fake_nfs *f)
         free(l->record);
         free(l);
     }
-    for (int i = 0; i < INODES_MAX; i++) {
-        free(f->inodes[i].data);
-        free(f->inodes[i].stable);
-    }
+    fake_fs_free(f);
     free(f);
 }
 
@@ -967,15 +371,7 @@ void fake_nfs_restart(struct fake_nfs *f)
 {
     drop_peers(f, -1);
     f->verifier++;
-    for (int i = 0; i < INODES_MAX; i++) {
-        struct inode *n = &f->inodes[i];
-
-        if (!n->id || n->type != NFS3_REG)
-            continue;
-        resize(n, n->stable_size);
-        if (n->stable_size)
-            memcpy(n->data, n->stable, n->stable_size);
-    }
+    fake_fs_lose_unstable(f);
 }
 
 void fake_nfs_vip(struct fake_nfs *f, unsigned vip, bool there)
@@ -996,24 +392,3 @@ void fake_nfs_other(struct fake_nfs *f, unsigned vip, bool fsid, bool handle)
     f->vips[vip].other_fsid = fsid;
     f->vips[vip].other_handle = handle;
 }
-
-static const struct inode *by_name(const struct fake_nfs *f, const char *name)
-{
-    for (int i = 0; i < ENTRIES_MAX; i++)
-        if (f->entries[i].id && strcmp(f->entries[i].name, name) == 0)
-            for (int k = 0; k < INODES_MAX; k++)
-                if (f->inodes[k].id == f->entries[i].id)
-                    return &f->inodes[k];
-    return NULL;
-}
-
-const uint8_t *fake_nfs_data(const struct fake_nfs *f, const char *name, uint64_t *size)
-{
-    const struct inode *i = by_name(f, name);
-
-    *size = i ? i->size : 0;
-    return i ? i->data : NULL;
-}
-
-bool fake_nfs_exists(const struct fake_nfs *f, const char *name) { return by_name(f, name) != NULL; }
-unsigned fake_nfs_executed(const struct fake_nfs *f, uint32_t procedure) { return f->executed[procedure % 32]; }

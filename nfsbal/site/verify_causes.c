@@ -26,6 +26,8 @@ struct test { /* of one group */
     double count;              /* of the flow that is walked */
 };
 
+enum { SETTINGS_MAX = 64 }; /* combinations of one policy that are tried */
+
 static void add_cause(struct verify_group *g, enum verify_cause_kind kind, unsigned subject, double distance,
                       const char *format, ...) __attribute__((format(printf, 5, 6)));
 
@@ -316,6 +318,53 @@ static bool macs_known(const struct test *test)
     return true;
 }
 
+/* The next combination of a policy's named settings; false when all have been there. Numbers and keys stay as they are. */
+static bool next_settings(struct hash_selector *sel)
+{
+    for (unsigned i = 0; i < sel->policy->param_count; i++) {
+        const struct hash_param *param = &sel->policy->params[i];
+        uint64_t *value = &sel->params.value[i];
+
+        if (param->kind != HASH_PARAM_CHOICE)
+            continue;
+        *value = param->values[*value + 1] ? *value + 1 : 0;
+        if (*value != 0)
+            return true;
+    }
+    return false;
+}
+
+static void clear_settings(struct hash_selector *sel)
+{
+    for (unsigned i = 0; i < sel->policy->param_count; i++)
+        if (sel->policy->params[i].kind == HASH_PARAM_CHOICE)
+            sel->params.value[i] = 0;
+}
+
+/* True when this rule explains the group: then it is a cause. */
+static bool try_hash(struct test *test, struct variant *x, const struct hash_selector *sel, bool macs, unsigned subject)
+{
+    struct verify_group *g = test->g;
+    const struct topo_team *team = &test->v->site->t->teams[g->team];
+    struct topo_teaming *teaming = &x->t.teams[g->team].teaming;
+    double distance;
+    char name[160];
+
+    if (!macs && (hash_reads(sel) & (HASH_READS_SRC_MAC | HASH_READS_DST_MAC)))
+        return false;
+    teaming->policy = *sel;
+    teaming->policy_origin = TOPO_GIVEN;
+    x->own.policy = *sel;
+    work_out(test, &x->t, NULL, NULL);
+    if (!fits(test, &distance))
+        return false;
+    hash_selector_text(sel, false, name, sizeof name);
+    add_cause(g, CAUSE_HASH, subject, distance, "%s of %s is %s: that fits",
+              team->kind == TOPO_TEAM_VSWITCH ? "teaming" : "hash", team->name, name);
+    return true;
+}
+
+/* Every policy of the vendor as it usually is, and where that doesn't fit with its other named settings. */
 static int try_hashes(struct test *test)
 {
     struct verify_group *g = test->g;
@@ -323,28 +372,32 @@ static int try_hashes(struct test *test)
     struct variant x = {.t = {.file = NULL}};
     const struct hash_policy *p;
     bool macs = macs_known(test);
-    double distance;
     int rc = 0;
 
     if (g->team < 0)
         return 0;
+    const struct hash_selector *now = &t->teams[g->team].teaming.policy;
     if (!make_variant(&x, t, g->team))
         rc = -ENOMEM;
     for (unsigned i = 0; rc == 0 && (p = hash_policy_at(i)); i++) {
-        struct topo_teaming *teaming = &x.t.teams[g->team].teaming;
+        struct hash_selector usual, sel;
+        unsigned turn = 0;
 
-        if (!of_vendor(t, g->team, p) || p == t->teams[g->team].teaming.policy.policy)
+        if (!of_vendor(t, g->team, p))
             continue;
-        hash_selector_init(&teaming->policy, p);
-        if (!macs && (hash_reads(&teaming->policy) & (HASH_READS_SRC_MAC | HASH_READS_DST_MAC)))
+        hash_selector_init(&usual, p);
+        if ((p != now->policy || memcmp(&usual.params, &now->params, sizeof usual.params) != 0) &&
+            try_hash(test, &x, &usual, macs, i * SETTINGS_MAX))
             continue;
-        teaming->policy_origin = TOPO_GIVEN;
-        x.own.policy = teaming->policy;
-        work_out(test, &x.t, NULL, NULL);
-        if (fits(test, &distance))
-            add_cause(g, CAUSE_HASH, i, distance, "%s of %s is %s: that fits",
-                      t->teams[g->team].kind == TOPO_TEAM_VSWITCH ? "teaming" : "hash", t->teams[g->team].name,
-                      p->name);
+        sel = p == now->policy ? *now : usual;
+        clear_settings(&sel);
+        do {
+            bool known = memcmp(&sel.params, &usual.params, sizeof sel.params) == 0 ||
+                         (p == now->policy && memcmp(&sel.params, &now->params, sizeof sel.params) == 0);
+
+            if (!known)
+                try_hash(test, &x, &sel, macs, i * SETTINGS_MAX + turn + 1);
+        } while (++turn + 1 < SETTINGS_MAX && next_settings(&sel));
     }
     free_variant(&x);
     return rc;

@@ -28,7 +28,7 @@ struct proof {
     enum doubt doubt;
     const char *command; /* {name}: see values below */
     enum path_proof_form form;
-    const char *answer; /* TELL: words of the answer in which {port} is the choice */
+    const char *answer; /* TELL: words of the answer in which {port} is the choice; NULL: any member of a LAG */
 };
 
 /* The first row that fits counts. */
@@ -42,7 +42,7 @@ static const struct proof proofs[] = {
     {TOPO_SWITCH, "force10", DOUBT_RULE, "show port-channel-flow outgoing-port-channel {number} incoming-interface {in} source-ip {src} destination-ip {dst} protocol tcp source-port {sport} destination-port {dport}", PATH_PROOF_TELL, "for the given flow, is {port}"},
     {TOPO_SWITCH, "dell-force10", DOUBT_RULE, "show port-channel-flow outgoing-port-channel {number} incoming-interface {in} source-ip {src} destination-ip {dst} protocol tcp source-port {sport} destination-port {dport}", PATH_PROOF_TELL, "for the given flow, is {port}"},
     {TOPO_SWITCH, "ftos", DOUBT_RULE, "show port-channel-flow outgoing-port-channel {number} incoming-interface {in} source-ip {src} destination-ip {dst} protocol tcp source-port {sport} destination-port {dport}", PATH_PROOF_TELL, "for the given flow, is {port}"},
-    {TOPO_SWITCH, "juniper", DOUBT_RULE, "show forwarding-options load-balance ingress-interface {in} family {inet} source-address {src} destination-address {dst} transport-protocol tcp source-port {sport} destination-port {dport}", PATH_PROOF_SHOW, NULL},
+    {TOPO_SWITCH, "juniper", DOUBT_RULE, "show forwarding-options load-balance ingress-interface {in} family {inet} source-address {src} destination-address {dst} transport-protocol tcp source-port {sport} destination-port {dport}", PATH_PROOF_TELL, NULL},
     {TOPO_SWITCH, "hp", DOUBT_RULE, "show trunks load-balance interface {lag} mac {smac} {dmac} ip {src} {dst} {sport} {dport} inbound-port {in}", PATH_PROOF_TELL, "forwarded out port {port}"},
     {TOPO_SWITCH, "procurve", DOUBT_RULE, "show trunks load-balance interface {lag} mac {smac} {dmac} ip {src} {dst} {sport} {dport} inbound-port {in}", PATH_PROOF_TELL, "forwarded out port {port}"},
     {TOPO_SWITCH, "aruba", DOUBT_RULE, "show trunks load-balance interface {lag} mac {smac} {dmac} ip {src} {dst} {sport} {dport} inbound-port {in}", PATH_PROOF_TELL, "forwarded out port {port}"},
@@ -415,6 +415,8 @@ static bool take(const struct topo *t, int node, const char *name, const char **
         const char *next = *line;
         size_t more = word(&next);
 
+        a->entry = text;
+        a->entry_length = n;
         if (more > 0 && isdigit((unsigned char)*next) && isalpha((unsigned char)text[n - 1]))
             *line = next + more;
         return true;
@@ -486,11 +488,43 @@ static bool copy_port(const char *text, size_t n, char *port, size_t size)
     return true;
 }
 
+int path_proof_member(const struct topo *t, int node, const struct path_asked *asked, const char *line)
+{
+    int found = -1;
+
+    for (size_t n; (n = word(&line)) > 0; line += n) {
+        const char *begin = line;
+        size_t length = n;
+        char name[64];
+        int port;
+
+        while (length > 0 && strchr("(\"',:", *begin))
+            begin++, length--;
+        while (length > 0 && strchr(")\"',:;.", begin[length - 1]))
+            length--;
+        for (size_t i = 0; i < length; i++) /* a unit: ge-0/0/21.0 */
+            if (begin[i] == '.')
+                length = i;
+        if (length == 0 || length >= sizeof name ||
+            (asked->entry && same_name(begin, length, asked->entry, strcspn(asked->entry, " \t\r."))))
+            continue;
+        memcpy(name, begin, length);
+        name[length] = '\0';
+        port = path_proof_node_port(t, node, name);
+        if (port < 0 || t->ports[port].team < 0 || t->teams[t->ports[port].team].kind != TOPO_TEAM_SWITCH_LAG)
+            continue;
+        if (found >= 0 && found != port)
+            return -1;
+        found = port;
+    }
+    return found;
+}
+
 bool path_proof_answer(const struct path_asked *asked, const char *line, char *port, size_t size)
 {
     const char *start = line;
 
-    for (size_t step; (step = word(&start)) > 0; start += step) {
+    for (size_t step; asked->answer && (step = word(&start)) > 0; start += step) {
         const char *at = start, *pattern = asked->answer, *found = NULL;
         size_t n, m, length = 0;
 

@@ -16,18 +16,24 @@ bool path_proof(const struct topo *t, const struct flow *flow, enum flow_directi
 
 /* What a command line of the form PATH_PROOF_TELL asks. */
 struct path_asked {
-    int team;        /* whose choice; -1: this node has no such LAG, `lag` is its name */
+    int team; /* whose choice; -1: this node has no such LAG, `lag` is its name, or NULL: the command names none */
     const char *lag; /* in `line`, not terminated */
     size_t lag_length;
     bool by_mac; /* asked with MAC addresses: src and dst are not known */
     struct topo_addr src, dst;
     uint16_t sport, dport; /* 0: not asked for */
-    const char *answer;    /* private: how the device answers */
+    const char *entry;     /* port by which the flow comes in, not terminated; NULL: not said */
+    size_t entry_length;
+    const char *answer; /* private: how the device answers */
 };
 
 /* Reads a command line (without the prompt) as this node takes it; words may be shortened as command lines allow, names of
  * ports and LAGs written as the device does. False when it is none of its commands, or an address is malformed. */
 bool path_proof_read(const struct topo *t, int node, const char *line, struct path_asked *out);
+
+/* For a command that names no LAG: the member of some LAG of this node in a line of the answer, but not the port of entry.
+ * -1: none, or not only one. */
+int path_proof_member(const struct topo *t, int node, const struct path_asked *asked, const char *line);
 
 /* Finds the port in a line of the device's answer; false when this line doesn't name one. `port` gets the device's word. */
 bool path_proof_answer(const struct path_asked *asked, const char *line, char *port, size_t size);

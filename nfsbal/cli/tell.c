@@ -104,10 +104,36 @@ static void print_connections(const struct topo *t, const struct tell *a, FILE *
     }
 }
 
+static bool passed(const struct tell_ping *p) { return p->sent > 0 && p->received == p->sent; }
+
+/* Pings that prove the largest frame, or don't: nothing of them goes into the file. The count that failed. */
+static size_t print_pings(const struct topo *t, const struct tell *a, FILE *out)
+{
+    size_t failed = 0;
+
+    for (size_t i = 0; i < a->n_pings; i++) {
+        const struct tell_ping *p = &a->pings[i];
+
+        if (passed(p))
+            continue;
+        failed++;
+        fprintf(out, "MTU: %s%s%s -> %s, %u bytes: %u of %u came back%s\n", p->node < 0 ? "" : t->nodes[p->node].name,
+                p->node < 0 ? "" : " ", p->iface, p->to, p->size, p->received, p->sent,
+                p->too_long ? ", a hop says the frame is too long" : "");
+    }
+    if (a->n_pings > 0)
+        fprintf(out, "MTU: %zu of %zu pings of full size came back%s%s\n", a->n_pings - failed, a->n_pings,
+                a->unanswered && a->n == 0 ? ", some more have no answer" : "",
+                failed ? ": where one of few bytes does, something on the way passes only smaller frames" : "");
+    return failed;
+}
+
 static void print_summary(const struct tell *a, FILE *out)
 {
     size_t known = 0;
 
+    if (a->n == 0 && a->n_pings > 0)
+        return;
     for (size_t i = 0; i < a->n; i++)
         known += a->entries[i].known;
     fprintf(out, "%zu new choice%s", a->n - known, a->n - known == 1 ? "" : "s");
@@ -143,7 +169,7 @@ static int put(const char *command, const struct topo *t, const struct diag *fil
         print_entries(t, a, date);
         print_connections(t, a, stderr);
         print_summary(a, stderr);
-        return CLI_OK;
+        return print_pings(t, a, stderr) > 0 ? CLI_FAILED : CLI_OK;
     }
     text = tell_insert(t, file->source, file->source_size, a, date, problem, sizeof problem);
     if (!text)
@@ -153,6 +179,7 @@ static int put(const char *command, const struct topo *t, const struct diag *fil
     if (rc == CLI_OK) {
         print_connections(t, a, stderr);
         print_summary(a, stderr);
+        rc = print_pings(t, a, stderr) > 0 ? CLI_FAILED : CLI_OK;
     }
     return rc;
 }
@@ -172,7 +199,7 @@ static int take(const char *command, const struct topo *t, const struct diag *fi
         diag_print_text(&d, stderr, false);
         if (diag_count(&d, DIAG_ERROR) > 0)
             rc = CLI_USAGE;
-        else if (answers.n == 0 && answers.n_connections == 0)
+        else if (answers.n == 0 && answers.n_connections == 0 && answers.n_pings == 0)
             rc = cli_error(CLI_USAGE, command, "there is no answer on standard input");
         else
             rc = put(command, t, file, &answers, o, date);

@@ -19,6 +19,7 @@ enum open {
     OPEN_NOTHING,
     OPEN_QUESTION, /* waits for its answer */
     OPEN_ANSWERED, /* the rest of its output is of no interest */
+    OPEN_PING,     /* waits for its outcome */
     OPEN_OTHER     /* another command: its output is not ours */
 };
 
@@ -28,6 +29,8 @@ struct reader {
     struct tell *out;
     int number; /* of the line */
     int device; /* node of the section or prompt, -1 */
+    int node;   /* that has the open question */
+    struct tell_ping ping;
     enum open open;
     struct path_asked asked;
     char *command; /* the line with the open question; asked points into it */
@@ -127,6 +130,8 @@ static void add_connection(struct reader *r, int iface, int vip, uint16_t sport)
 /* The question is over: what is left of it is said. */
 static void close_question(struct reader *r)
 {
+    if (r->open == OPEN_PING)
+        r->out->unanswered++;
     if (r->open == OPEN_QUESTION && r->first)
         diag_add(r->d, DIAG_WARNING, NULL, at(r->first), NULL, "no answer to `%.*s` can be read here", LINE_SHOWN,
                  r->command);
@@ -138,14 +143,23 @@ static void close_question(struct reader *r)
 
 static bool take_answer(struct reader *r, const char *line)
 {
-    const struct topo_teaming *teaming = &r->t->teams[r->asked.team].teaming;
-    bool ports =
-        !teaming->policy.policy || (hash_reads(&teaming->policy) & (HASH_READS_SRC_PORT | HASH_READS_DST_PORT));
+    const struct topo_teaming *teaming = r->asked.team < 0 ? NULL : &r->t->teams[r->asked.team].teaming;
+    bool ports = !teaming || !teaming->policy.policy ||
+                 (hash_reads(&teaming->policy) & (HASH_READS_SRC_PORT | HASH_READS_DST_PORT));
     char name[64];
     int port;
 
-    if (!path_proof_answer(&r->asked, line, name, sizeof name))
+    if (r->asked.team < 0) {
+        port = path_proof_member(r->t, r->node, &r->asked, line);
+        if (port < 0)
+            return false;
+        r->asked.team = r->t->ports[port].team;
+        teaming = &r->t->teams[r->asked.team].teaming;
+        ports = !teaming->policy.policy || (hash_reads(&teaming->policy) & (HASH_READS_SRC_PORT | HASH_READS_DST_PORT));
+        snprintf(name, sizeof name, "%s", r->t->ports[port].name);
+    } else if (!path_proof_answer(&r->asked, line, name, sizeof name)) {
         return false;
+    }
     r->open = OPEN_ANSWERED;
     port = path_proof_port(r->t, r->asked.team, name);
     if (port < 0) {
@@ -173,7 +187,7 @@ static int whose(const struct reader *r, const char *text, int named, struct pat
     for (size_t i = 0; i < r->t->n_nodes; i++) {
         if ((named >= 0 && (int)i != named) || !path_proof_read(r->t, (int)i, text, &a))
             continue;
-        if (found >= 0 && with_team && a.team >= 0)
+        if (found >= 0 && ((with_team && a.team >= 0) || (!a.lag && !asked->lag)))
             return -2;
         if (found >= 0 && a.team < 0)
             continue;
@@ -199,17 +213,102 @@ static bool open_question(struct reader *r, const char *text, int named)
     } else if (a.by_mac) {
         diag_add(r->d, DIAG_WARNING, NULL, at(r->number), NULL,
                  "asked with MAC addresses: the file's `observed:` knows flows by their IP addresses");
-    } else if (a.team < 0) {
+    } else if (a.team < 0 && a.lag) {
         diag_add(r->d, DIAG_ERROR, NULL, at(r->number), NULL, "%s has no LAG `%.*s`", r->t->nodes[node].name,
                  (int)a.lag_length, a.lag);
     } else {
         r->open = OPEN_QUESTION;
-        r->asked = a;
+        r->node = node;
         free(r->command);
         r->command = strdup(text);
         if (!r->command)
             r->rc = -ENOMEM;
+        else if (!path_proof_read(r->t, node, r->command, &r->asked)) /* once more: it points into the line */
+            r->open = OPEN_OTHER;
     }
+    return true;
+}
+
+/* ---- pings ---- */
+
+/* A whole number at the beginning of a word. */
+static bool take_number(const char *word, unsigned *out)
+{
+    char *end;
+
+    if (!isdigit((unsigned char)*word))
+        return false;
+    *out = (unsigned)strtoul(word, &end, 10);
+    return true;
+}
+
+/* "vmkping -I vmk1 -d -c 3 -s 8972 10.50.0.101" or "ping -M do -c 3 -I bond0 -s 8972 10.50.0.201": a ping that must not be cut, to
+ * a VIP. */
+static bool open_ping(struct reader *r, const char *text, int named)
+{
+    struct tell_ping p = {.node = named, .line = r->number};
+    bool whole = false, sized = false, esxi = strncmp(text, "vmkping", 7) == 0;
+    size_t skip = esxi ? 7 : strncmp(text, "ping", 4) == 0 ? 4 : 0;
+    struct topo_addr to = {0};
+    char copy[256], *rest = copy;
+
+    if (!skip || !isspace((unsigned char)text[skip]) || strlen(text) >= sizeof copy)
+        return false;
+    snprintf(copy, sizeof copy, "%s", text + skip);
+    for (char *word; (word = strtok_r(rest, " \t", &rest));) {
+        bool valued = strchr("IcMs", word[1] ? word[1] : '?') && word[0] == '-' && !word[2];
+        const char *value = valued ? strtok_r(rest, " \t", &rest) : NULL;
+
+        if (valued && !value)
+            return false;
+        if (valued && word[1] == 'I')
+            snprintf(p.iface, sizeof p.iface, "%s", value);
+        else if (valued && word[1] == 's')
+            sized = take_number(value, &p.size);
+        else if (valued && word[1] == 'M')
+            whole |= strcmp(value, "do") == 0;
+        else if (strcmp(word, "-d") == 0)
+            whole |= esxi;
+        else if (word[0] != '-' && topo_addr_parse(&to, word))
+            snprintf(p.to, sizeof p.to, "%s", word);
+    }
+    if (!whole || !sized || !p.to[0] || topo_find_vip(r->t, &to) < 0)
+        return false;
+    close_question(r);
+    r->open = OPEN_PING;
+    r->ping = p;
+    return true;
+}
+
+/* The summary of a ping, "3 packets transmitted, 3 packets received, 0% packet loss", ends it. */
+static bool take_outcome(struct reader *r, const char *line)
+{
+    struct tell *a = r->out;
+    const char *sent = strstr(line, " packets transmitted"), *received = strstr(line, " received"), *number;
+
+    if (strstr(line, "essage too long") || strstr(line, "rag needed") || strstr(line, "acket too big"))
+        r->ping.too_long = true;
+    if (!sent || !take_number(line, &r->ping.sent))
+        return r->ping.too_long;
+    if (!received)
+        return false;
+    number = strchr(sent, ',');
+    number = number ? number + 1 + strspn(number + 1, " ") : "";
+    if (!take_number(number, &r->ping.received))
+        return false;
+    if (a->n_pings == a->p_capacity) {
+        size_t capacity = a->p_capacity ? 2 * a->p_capacity : 64;
+        struct tell_ping *grown = realloc(a->pings, capacity * sizeof *grown);
+
+        if (!grown) {
+            r->rc = -ENOMEM;
+            return true;
+        }
+        a->pings = grown;
+        a->p_capacity = capacity;
+    }
+    a->pings[a->n_pings++] = r->ping;
+    r->open = OPEN_ANSWERED;
     return true;
 }
 
@@ -234,7 +333,7 @@ static int node_of_prompt(const struct topo *t, const char *prompt, size_t n)
 /* A line that is a command: with or without a prompt. */
 static bool take_command(struct reader *r, const char *line)
 {
-    if (open_question(r, line, r->device))
+    if (open_question(r, line, r->device) || open_ping(r, line, r->device))
         return true;
     for (const char *p = line; *p && p < line + 80; p++) {
         const char *text = p + 1 + strspn(p + 1, " \t~]");
@@ -243,7 +342,8 @@ static bool take_command(struct reader *r, const char *line)
         if (!strchr("#>$%]", *p))
             continue;
         node = node_of_prompt(r->t, line, (size_t)(p - line));
-        if (*text && open_question(r, text, node >= 0 ? node : r->device)) {
+        if (*text && (open_question(r, text, node >= 0 ? node : r->device) ||
+                      open_ping(r, text, node >= 0 ? node : r->device))) {
             r->device = node >= 0 ? node : r->device;
             return true;
         }
@@ -377,6 +477,8 @@ static void take_line(struct reader *r, char *line)
         return;
     if (r->open == OPEN_QUESTION && take_answer(r, line))
         return;
+    if (r->open == OPEN_PING && take_outcome(r, line))
+        return;
     if (take_connection(r, line) || take_team_pnic(r, line))
         return;
     if (r->open == OPEN_QUESTION && r->first == 0)
@@ -408,6 +510,7 @@ int tell_read(const struct topo *t, FILE *in, struct diag *d, struct tell *out)
 void tell_free(struct tell *a)
 {
     free(a->entries);
+    free(a->pings);
     free(a->connections);
     *a = (struct tell){0};
 }

@@ -20,7 +20,18 @@ struct tell_connection { /* a connection that a host has: its source port settle
     uint16_t sport;
 };
 
+struct tell_ping { /* of `ask --mtu` */
+    int node;
+    char iface[32], to[64];
+    unsigned size; /* of the ping's data */
+    unsigned sent, received;
+    bool too_long; /* some hop said so */
+    int line;
+};
+
 struct tell {
+    struct tell_ping *pings;
+    size_t n_pings, p_capacity;
     struct tell_entry *entries;
     size_t n, capacity;
     struct tell_connection *connections;
@@ -30,7 +41,7 @@ struct tell {
 
 /* Reads answers to the questions of ask.h. Lines are commands (with the device's prompt, or below a "## DEVICE" line) and what
  * the device printed below; "#" begins a comment. Also read: lines of esxtop's network screen (USED-BY, TEAM-PNIC) and of
- * connection lists (ss -tn, esxcli network ip connection list). What can't be read is a warning in d, what contradicts the file
+ * connection lists (ss -tn, esxcli network ip connection list), and pings that must not be cut (ask_mtu()) with their outcome. What can't be read is a warning in d, what contradicts the file
  * or another answer an error. 0, -ENOMEM or -EIO; tell_free() in any case. */
 int tell_read(const struct topo *t, FILE *in, struct diag *d, struct tell *out);
 void tell_free(struct tell *a);

@@ -24,3 +24,14 @@ try hp-5406 <<'END'
 stack1# show trunks load-balance interface po11 mac 005056-000001 0200ab-000002 ip 10.50.0.11 10.50.0.101 701 2049 inbound-port 1
 Traffic in this flow will be forwarded out port gi2/0/21 based on the configured L3-based load balancing.
 END
+# Junos names no LAG: the member in the answer tells, but not the port of entry
+try juniper-ex4300 <<'EOF'
+admin@stack1> show forwarding-options load-balance ingress-interface gi1/0/1.0 family inet source-address 10.50.0.11 destination-address 10.50.0.101 transport-protocol tcp source-port 701 destination-port 2049
+Ingress interface: gi1/0/1.0
+Egress interface: po11.0
+Member link: gi2/0/21.0
+EOF
+try juniper-ex4300 <<'EOF'
+admin@stack1> show forwarding-options load-balance ingress-interface gi1/0/1 family inet source-address 10.50.0.11 destination-address 10.50.0.101 transport-protocol tcp source-port 701 destination-port 2049
+error: not supported for switched packets
+EOF

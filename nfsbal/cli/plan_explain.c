@@ -26,25 +26,53 @@ static void explain_way(const struct plan_view *v, int host, int vip, FILE *out)
     }
 }
 
-/* Others of the site on the unit's links, as far as these are known. */
+/* The vector by which a unit loads the site as planned, or NULL. */
+static const struct plan_vector *vector_of(const struct plan_view *v, size_t unit)
+{
+    const struct plan_problem *p = v->plan->problem;
+    const struct plan_class *c = &p->classes[p->class_of[unit]];
+    for (size_t o = 0; o < c->n_options; o++)
+        if (c->options[o].vip == v->chosen->row->vips[unit])
+            return c->options[o].vector;
+    return NULL;
+}
+
+static bool loads(const struct plan_vector *vector, int resource)
+{
+    for (size_t i = 0; vector && i < vector->n; i++)
+        if (vector->uses[i].resource == resource)
+            return true;
+    return false;
+}
+
+/* Others of the site on the unit's fullest link, as far as these are known. */
 static void explain_company(const struct plan_view *v, size_t unit, FILE *out)
 {
+    enum { NAMES_SHOWN = 12 };
     const struct plan_layout *l = v->chosen->row->layout;
     const struct plan_problem *p = l->p;
-    const struct plan_class *c = &p->classes[p->class_of[unit]];
-    int worst = -1;
-    for (size_t o = 0; o < c->n_options; o++) {
-        if (c->options[o].vip != v->chosen->row->vips[unit])
+    const struct plan_vector *own = vector_of(v, unit);
+    int worst = -1, before = -1;
+    size_t others = 0;
+    for (size_t i = 0; own && i < own->n; i++)
+        if (worst < 0 || plan_compare_real(l->loads[own->uses[i].resource], l->loads[worst]) > 0)
+            worst = own->uses[i].resource;
+    if (worst < 0)
+        return;
+    fprintf(out, "    its fullest link is %s with %.4g flows", topo_linkdir_name(v->t, p->resources[worst].linkdir),
+            plan_layout_flows(l, worst));
+    for (size_t u = 0; u < v->plan->n_units; u++) {
+        int datastore = v->plan->units[u].datastore;
+        if (u == unit || datastore == v->plan->units[unit].datastore || datastore == before ||
+            !loads(vector_of(v, u), worst))
             continue;
-        for (size_t i = 0; i < c->options[o].vector->n; i++) {
-            int r = c->options[o].vector->uses[i].resource;
-            if (worst < 0 || plan_compare_real(l->loads[r], l->loads[worst]) > 0)
-                worst = r;
-        }
+        before = datastore;
+        if (others++ < NAMES_SHOWN)
+            fprintf(out, "%s%s", others == 1 ? ", shared with " : " ", v->t->datastores[datastore].name);
     }
-    if (worst >= 0)
-        fprintf(out, "    its fullest link is %s with %.4g flows\n",
-                topo_linkdir_name(v->t, p->resources[worst].linkdir), plan_layout_flows(l, worst));
+    if (others > NAMES_SHOWN)
+        fprintf(out, " and %zu more", others - NAMES_SHOWN);
+    fputc('\n', out);
 }
 
 /* The fullest link with this one unit elsewhere, everything else as planned. */

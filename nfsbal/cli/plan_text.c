@@ -548,19 +548,37 @@ static void failure(const struct plan_view *v, FILE *out)
             f->assumed ? " (how teams choose again is partly assumed)" : "");
 }
 
+/* Uplinks with a cable of the team that a host's mounts use. */
+static size_t uplinks_of(const struct topo *t, int host)
+{
+    size_t n = 0;
+    for (size_t m = 0; m < t->n_mounts; m++) {
+        const struct topo_mount *mount = &t->mounts[m];
+        if (mount->host != host || mount->iface < 0)
+            continue;
+        const struct topo_team *team = &t->teams[t->ifaces[mount->iface].team];
+        for (size_t i = 0; i < team->n_ports; i++)
+            n += t->ports[team->ports[i]].link >= 0;
+        return n;
+    }
+    return 0;
+}
+
 /* Hosts with fewer uplinks than the others, by name; 0: none. */
 static size_t short_of_uplinks(const struct plan_view *v, char *names, size_t size)
 {
-    const struct plan_problem *p = v->frontier->plan->problem;
     size_t most = 0, n = 0, at = 0;
     names[0] = '\0';
-    for (size_t h = 0; h < p->n_hosts; h++)
-        most = p->hosts[h].n[FLOW_WRITE] > most ? p->hosts[h].n[FLOW_WRITE] : most;
-    for (size_t h = 0; h < p->n_hosts; h++) {
-        if (p->hosts[h].n[FLOW_WRITE] == most || !(p->hosts[h].even[FLOW_WRITE] > 0))
+    for (int b = 0; b < (int)v->t->n_boxes; b++) {
+        size_t its = uplinks_of(v->t, b);
+        most = its > most ? its : most;
+    }
+    for (int b = 0; b < (int)v->t->n_boxes; b++) {
+        size_t its = uplinks_of(v->t, b);
+        if (its == most || its == 0)
             continue;
         if (n++ < NAMES_SHOWN && at < size)
-            at += (size_t)snprintf(names + at, size - at, "%s%s", n > 1 ? ", " : "", v->t->boxes[p->hosts[h].box].name);
+            at += (size_t)snprintf(names + at, size - at, "%s%s", n > 1 ? ", " : "", v->t->boxes[b].name);
     }
     if (n > NAMES_SHOWN && at < size)
         snprintf(names + at, size - at, " and %zu more", n - NAMES_SHOWN);
@@ -622,11 +640,8 @@ static void what_next(const struct plan_view *v, FILE *out)
             v->chosen->vms, added);
         return;
     }
-    if (v->frontier->best == 0) {
-        say(v, out, "nothing to gain: no other choice among these VIPs is better%s",
-            v->more_levers ? ", nor another address, controller or hash" : "");
+    if (v->frontier->best == 0)
         return;
-    }
     also_possible(v, out);
     say(v, out, "nothing is proposed. choose a row: nfsbal plan %s --max-changes %zu -o plan.json", v->file,
         v->best->total);
@@ -646,6 +661,9 @@ int plan_text(const struct plan_view *v, FILE *out)
         return rc;
     size_t n = mounting_hosts(v, hosts);
     head(v, n, out);
+    if (v->today.site && !v->proposed && v->frontier->best == 0)
+        say(v, out, "nothing to gain: no other choice among these VIPs is better%s",
+            v->more_levers ? ", nor another address, controller or hash" : "");
     labels(v, out);
     rc = gains(v, hosts, n, out);
     if (rc == 0 && v->today.site) {

@@ -27,6 +27,9 @@
 
 enum {
     STATES_MAX = 40,
+    STATES_MANY = 10, /* of one with more classes than MANY_CLASSES */
+    MANY_CLASSES = 16,
+    CANDIDATES_MANY = 24,
     STATES_LARGE = 6,      /* of a site with more options than PAIRS_LARGE */
     CHAIN_MAX = 12,        /* changes after one layout */
     MOUNTS_LARGE = 4000,   /* more: controllers, volumes and hashes are left alone */
@@ -271,6 +274,7 @@ static void extend(struct making *m, size_t from, const int *vips_of_row, enum p
         struct topo *site;
         long n_addresses = 0;
         list->n = 0;
+        list->most = m->most_candidates;
         if (plan_lever_allowed(m, PLAN_LEVER_VMK_ADDRESS) && most >= PLAN_ROLLING)
             n_addresses = plan_suggest_vmk(s.plans[0], &row, m->from, m->n_from, m->levers->taken, m->levers->n_taken,
                                            &before, &addresses);
@@ -338,8 +342,10 @@ static void explore(struct making *m)
     if (plan->n_rows == 0)
         return;
     extend(m, 0, plan->rows[0].vips, PLAN_NOTHING_STOPS);
+    bool many = plan->problem->n_classes > MANY_CLASSES;
     for (size_t r = 0; r < plan->n_rows; r++)
-        if (!plan->rows[r].uneven && plan->rows[r].wrong == 0)
+        if (!plan->rows[r].uneven && plan->rows[r].wrong == 0 &&
+            (!many || r == 0 || r == plan->best || r == plan->best / 2))
             extend(m, 0, plan->rows[r].vips, m->levers->most);
     if (plan_lever_allowed(m, PLAN_LEVER_LIF_HOME) && plan_vips_allowed(m) && !m->f->levers_left_out)
         move_idle_vips(m);
@@ -480,7 +486,8 @@ static bool beats(const struct plan_frontier_row *a, const struct plan_frontier_
         return false;
     /* What VIPs alone can do is shown beside what saves VMs by other means. */
     if (a->uneven)
-        return host < 0 || (host == 0 && a->vms <= b->vms && b->n_changes > 0);
+        return host < 0 || (host == 0 && a->vms <= b->vms && (b->n_changes > 0 || a->total < b->total || load < 0)) ||
+               (host == 0 && load == 0 && a->plan == b->plan && a->vms == b->vms);
     if (b->uneven)
         return host <= 0;
     return load < 0 || plan_compare_real(b->max_load, least) > 0 || host <= 0;
@@ -653,7 +660,9 @@ struct plan_frontier *plan_frontier_make(const struct topo_file *f, const struct
         out->levers_left_out = t->n_mounts > MOUNTS_LARGE && (levers->levers >> PLAN_LEVER_LIF_HOME & 1 ||
                                                               levers->levers >> PLAN_LEVER_VOLUME_OWNER & 1 ||
                                                               levers->levers >> PLAN_LEVER_SWITCH_HASH & 1);
-        m.most_states = t->n_mounts > MOUNTS_LARGE ? STATES_LARGE : STATES_MAX;
+        bool many = plan->problem->n_classes > MANY_CLASSES;
+        m.most_states = t->n_mounts > MOUNTS_LARGE ? STATES_LARGE : many ? STATES_MANY : STATES_MAX;
+        m.most_candidates = many ? CANDIDATES_MANY : CANDIDATES_MAX;
         find_addresses(&m);
         if (!new_site)
             explore(&m);

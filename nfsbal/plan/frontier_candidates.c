@@ -30,7 +30,7 @@ static const char *export_words(struct making *m, const struct topo *t, int expo
 
 static struct candidate *add_candidate(struct making *m, struct list *list, size_t changes)
 {
-    if (list->n == CANDIDATES_MAX)
+    if (list->n == list->most)
         return NULL;
     struct candidate *c = &list->all[list->n];
     *c =

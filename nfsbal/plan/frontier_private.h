@@ -22,7 +22,7 @@ struct making {
     const struct plan_lever_options *levers;
     struct topo_arena *arena;
     struct state *states; /* STATES_MAX */
-    size_t n_states, most_states;
+    size_t n_states, most_states, most_candidates;
     const struct topo_addr *from;
     size_t n_from;
     bool failed;
@@ -38,7 +38,7 @@ struct candidate {
 
 struct list {
     struct candidate all[CANDIDATES_MAX];
-    size_t n;
+    size_t n, most;
 };
 
 bool plan_lever_allowed(const struct making *m, enum plan_lever lever);

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "emu/live/nas.h"
+#include "emu/live/prefer.h"
 #include "emu/model/result.h"
 #include "emu/model/schedule.h"
 #include "emu/model/topology.h"
@@ -182,7 +183,7 @@ static void __attribute__((noreturn)) become_load(const struct load *l, int netn
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    signal(SIGINT, SIG_IGN); /* Ctrl-C reaches us both; we end it in order */
+    prefer_this_session(); /* and Ctrl-C doesn't reach it: we end it in order */
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (setns(netns, CLONE_NEWNET)) {
         fprintf(stderr, "emu live: entering a host's namespace: %s\n", strerror(errno));

@@ -38,6 +38,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "emu/live/prefer.h"
 #include "emu/live/server_config.h"
 
 #ifndef OPEN_TREE_CLONE
@@ -327,8 +328,9 @@ static void __attribute__((noreturn)) run_keeper(struct keeper *k)
     signal(SIGPIPE, SIG_IGN);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, "emu-nas");
+    prefer_this_session();
     keep_descriptors(k);
-    if (setsid() < 0 || setns(k->netns, CLONE_NEWNET))
+    if (setns(k->netns, CLONE_NEWNET))
         give_up(k, "%s: entering its namespace: %s", k->config->name, strerror(errno));
     prepare_mounts(k);
     if (chdir("/"))

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# needs: full release alone
+# Figures 9 and 12 of BP1024 with a TCP stream of iperf3 to each VIP, through real kernels and our fabric:
+#
+#       esx1 ==1-4 x 1G== pc7048 ==1G== one NIC per VIP (ctl1: .101 .103, ctl2: .102 .104)
+#
+# A full link at MTU 9000 carries 990 Mbit/s of TCP payload; n links n times as much.
+set -euo pipefail
+. tests/nfs/library.sh
+need_root_and iperf3 iperf3
+
+measure() { # FILE CASE STREAMS LINKS : the sum of the streams is what so many links carry
+    local file=$1 case=$2 streams=$3 links=$4 i jobs=()
+    emu up --quiet --no-nas --name iperf --case "$case" "topologies/fs7500/$file"
+    for ((i = 1; i <= streams; i++)); do
+        emu exec iperf "fs7500:ctl$((2 - i % 2))" -- iperf3 -s -D -1 -B "10.10.5.10$i"
+    done
+    for ((i = 1; i <= streams; i++)); do
+        until emu exec iperf "fs7500:ctl$((2 - i % 2))" -- ss -Hlnt | grep -q "10.10.5.10$i:5201"; do sleep 0.02; done
+    done
+    for ((i = 1; i <= streams; i++)); do
+        emu exec iperf esx1 -- iperf3 -c "10.10.5.10$i" -t 2 -O 1 -J >"$tmp/iperf.$i" &
+        jobs+=($!)
+    done
+    for i in "${jobs[@]}"; do wait "$i" || { cat "$tmp"/iperf.*; fail "$file $case: iperf3"; }; done
+    emu down --quiet iperf 2>"$tmp/down" || fail "emu down"
+    python3 - "$case" "$links" "$tmp" "$streams" <<'PYTHON' || { cat "$tmp/down"; fail "$file $case: not within 10 %"; }
+import json, sys
+case, links, folder, streams = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
+rates = [json.load(open(f"{folder}/iperf.{i}"))["end"]["sum_received"]["bits_per_second"] / 1e6 for i in range(1, streams + 1)]
+print(f"{case}: {sum(rates):.0f} Mbit/s, expected {990 * links} ({', '.join(f'{r:.0f}' for r in rates)})")
+sys.exit(not 0.9 * 990 * links <= sum(rates) <= 1.1 * 990 * links)
+PYTHON
+    rm -f "$tmp"/iperf.*
+}
+
+up_to_three_times measure fig09-teaming.yaml port-id 4 1
+up_to_three_times measure fig09-teaming.yaml mac-hash 4 1
+up_to_three_times measure fig09-teaming.yaml ip-hash 4 4
+for n in 1 2 3 4; do up_to_three_times measure fig12-nics.yaml "nics-$n" "$n" "$n"; done
+nothing_left

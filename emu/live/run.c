@@ -41,8 +41,7 @@ struct live {
     ps_t zero;                       /* of the run, by the lab's clock */
     struct tally_link *first, *last; /* per link direction: counters at zero, and as of late */
     uint64_t *bulk_first;            /* per link direction: bulk bytes at the begin of the phase */
-    uint64_t *bulk_before;           /* ... of all phases before */
-    int bulk_phase;                  /* whose begin that is, or -1 */
+    int bulk_phase;                  /* the one being measured, or -1 */
     size_t failed;                   /* jobs */
     char failure[256];
     char *problem;
@@ -116,23 +115,18 @@ static bool read_bulk(struct live *l, unsigned phase, uint64_t *sums)
     return true;
 }
 
-/* At the begin and the end of a phase. */
-static bool update_bulk(struct live *l, ps_t now)
+/* The phase that was measured ends, `next` begins (-1: none). False when the lab doesn't answer. */
+static bool change_phase(struct live *l, int next)
 {
-    struct result *r = l->result;
-    uint64_t *sums = calloc(r->n_links + 1, sizeof *sums);
-    int phase = schedule_phase(r, now, l->bulk_phase);
-    unsigned of = phase >= 0 ? (unsigned)phase : l->bulk_phase >= 0 ? (unsigned)l->bulk_phase : 0;
-    bool begins = phase >= 0 && phase != l->bulk_phase;
-    bool fine = sums && read_bulk(l, begins && l->bulk_phase >= 0 ? (unsigned)l->bulk_phase : of, sums);
-    for (size_t d = 0; fine && l->bulk_phase >= 0 && d < r->n_links; d++)
-        l->last[d].bulk_bytes = l->bulk_before[d] + (sums[d] > l->bulk_first[d] ? sums[d] - l->bulk_first[d] : 0);
-    if (fine && begins) {
-        fine = read_bulk(l, of, l->bulk_first);
-        for (size_t d = 0; d < r->n_links; d++)
-            l->bulk_before[d] = l->last[d].bulk_bytes;
-        l->bulk_phase = phase;
-    }
+    size_t n = l->result->n_links;
+    uint64_t *sums = calloc(n + 1, sizeof *sums);
+    bool fine = sums && (l->bulk_phase < 0 || read_bulk(l, (unsigned)l->bulk_phase, sums));
+    for (size_t d = 0; fine && l->bulk_phase >= 0 && d < n; d++)
+        if (sums[d] > l->bulk_first[d])
+            tally_bulk(l->tally, (unsigned)l->bulk_phase, d, sums[d] - l->bulk_first[d]);
+    if (fine && next >= 0)
+        fine = read_bulk(l, (unsigned)next, l->bulk_first);
+    l->bulk_phase = next;
     free(sums);
     return fine;
 }
@@ -167,19 +161,15 @@ static ps_t read_counters(struct live *l, struct tally_link *out)
 }
 
 /* The next time at which counters are wanted: a step on, or the begin or end of a phase before that. */
-static ps_t next_reading(const struct live *l, ps_t now, bool *edge)
+static ps_t next_reading(const struct live *l, ps_t now)
 {
     const struct result *r = l->result;
     ps_t step = r->slice > STEP_LEAST_MS * PS_PER_MS ? r->slice : STEP_LEAST_MS * PS_PER_MS, next = now + step;
-    *edge = false;
     for (unsigned p = 0; p < r->n_phases; p++) {
         const ps_t ends[] = {r->phases[p].start, r->phases[p].end};
-        for (int i = 0; i < 2; i++) {
-            if (ends[i] > now && ends[i] <= next) {
+        for (int i = 0; i < 2; i++)
+            if (ends[i] > now && ends[i] < next)
                 next = ends[i];
-                *edge = true;
-            }
-        }
     }
     return next;
 }
@@ -409,14 +399,15 @@ static int64_t monotonic(void) /* ps; the lab's clock goes alike */
 }
 
 /* All counters, and what the flows carried where a phase begins or ends. The time of the run, or -1. */
-static ps_t take_reading(struct live *l, ps_t now, bool edge)
+static ps_t take_reading(struct live *l)
 {
-    if (edge && !update_bulk(l, now))
-        return -1;
     ps_t at = read_counters(l, l->last);
     if (at < 0)
         return -1;
     tally_links(l->tally, at - l->zero, l->last);
+    int phase = schedule_phase(l->result, at - l->zero, l->bulk_phase);
+    if (phase != l->bulk_phase && !change_phase(l, phase))
+        return -1;
     return at - l->zero;
 }
 
@@ -429,12 +420,12 @@ static ps_t drive(struct live *l)
     ps_t limit = l->plan.end == PS_NEVER ? PS_NEVER : l->plan.end + OVERTIME_S * PS_PER_S;
     int64_t begun = monotonic();
     ps_t now = 0, wanted = 0;
-    bool edge = true, stopped = false;
+    bool stopped = false;
     for (int working = 1; working;) {
         if (now >= wanted) {
-            if ((now = take_reading(l, now, edge)) < 0)
+            if ((now = take_reading(l)) < 0)
                 return -EIO;
-            wanted = next_reading(l, now, &edge);
+            wanted = next_reading(l, now);
             show_progress(l, now);
         }
         working = load_wait(l->load, (int)((wanted - now) / PS_PER_MS) + 1, &events, l->problem, l->size);
@@ -446,7 +437,7 @@ static ps_t drive(struct live *l)
             stopped = true;
         }
     }
-    return take_reading(l, now, true) < 0 ? -EIO : now;
+    return take_reading(l) < 0 || !change_phase(l, -1) ? -EIO : now;
 }
 
 static int play(struct live *l, struct live_report *report)
@@ -493,7 +484,6 @@ static int take_down(struct live *l)
     free(l->first);
     free(l->last);
     free(l->bulk_first);
-    free(l->bulk_before);
     return rc;
 }
 
@@ -508,8 +498,7 @@ static int prepare(struct live *l)
     l->first = calloc(r->n_links + 1, sizeof *l->first);
     l->last = calloc(r->n_links + 1, sizeof *l->last);
     l->bulk_first = calloc(r->n_links + 1, sizeof *l->bulk_first);
-    l->bulk_before = calloc(r->n_links + 1, sizeof *l->bulk_before);
-    if (l->tally && l->first && l->last && l->bulk_first && l->bulk_before)
+    if (l->tally && l->first && l->last && l->bulk_first)
         return 0;
     snprintf(l->problem, l->size, "%s", strerror(ENOMEM));
     return -ENOMEM;

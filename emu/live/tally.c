@@ -113,7 +113,6 @@ static void count_phases(struct tally *t, size_t d, struct stretch *s, const str
             continue;
         c->frames += grown(t, s, before->frames, now->frames);
         c->bytes += grown(t, s, before->bytes, now->bytes);
-        c->bulk_bytes += grown(t, s, before->bulk_bytes, now->bulk_bytes);
     }
 }
 
@@ -153,6 +152,11 @@ void tally_links(struct tally *t, ps_t now, const struct tally_link *links)
         r->links[d].queue_peak = links[d].queue_peak;
     }
     t->links_at = now;
+}
+
+void tally_bulk(struct tally *t, unsigned phase, size_t linkdir, uint64_t bytes)
+{
+    t->counts[phase * t->result->n_links + linkdir].bulk_bytes += (uint64_t)((double)bytes / t->scale);
 }
 
 void tally_latency(struct tally *t, size_t job, bool write, ps_t latency, uint32_t n)

@@ -22,7 +22,6 @@ struct tally;
 /* Of a link direction, since the start of the run. */
 struct tally_link {
     uint64_t frames, bytes; /* on the wire, with preamble, FCS and gap */
-    uint64_t bulk_bytes;    /* TCP payload in the direction of the data */
     uint64_t dropped, lost; /* frames */
     uint64_t queue_peak;    /* bytes */
 };
@@ -35,6 +34,8 @@ void tally_free(struct tally *t); /* accepts NULL */
 void tally_job(struct tally *t, size_t job, int box, ps_t at, uint64_t read, uint64_t written);
 /* All link directions at a time, in their order. */
 void tally_links(struct tally *t, ps_t at, const struct tally_link *links);
+/* TCP payload that a link direction carried in a phase, in the direction of the data. */
+void tally_bulk(struct tally *t, unsigned phase, size_t linkdir, uint64_t bytes);
 /* `n` operations of a job took this long each. */
 void tally_latency(struct tally *t, size_t job, bool write, ps_t latency, uint32_t n);
 

@@ -65,10 +65,11 @@ static void even_growth_is_exact(void **state)
     for (ps_t now = 300 * MS; now <= 10300 * MS; now += 1000 * MS) {
         uint64_t bytes = (uint64_t)(now / MS) * 100000;
         tally_job(t, 0, nas, now, 0, bytes);
-        links[0] =
-            (struct tally_link){.frames = bytes / 1000, .bytes = bytes, .bulk_bytes = bytes / 2, .queue_peak = 7};
+        links[0] = (struct tally_link){.frames = bytes / 1000, .bytes = bytes, .queue_peak = 7};
         tally_links(t, now, links);
     }
+    tally_bulk(t, 0, 0, 200000000);
+    tally_bulk(t, 0, 0, 250000000);
     tally_finish(t, 10000 * MS);
     assert_int_equal(r->write.bytes, 900000000);
     assert_true(r->write.rate > 99.99e6 && r->write.rate < 100.01e6);

@@ -73,6 +73,7 @@ static int fail(struct copy *c, int error, const char *format, ...)
 
     if (!c->error) {
         va_start(args, format);
+        /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is, in the line above */
         vsnprintf(c->problem, c->problem_size, format, args);
         va_end(args);
         c->error = -error;
@@ -231,11 +232,13 @@ static char *joined(const char *format, ...)
     int n;
 
     va_start(args, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is, in the line above */
     n = vsnprintf(NULL, 0, format, args);
     va_end(args);
     text = malloc((size_t)n + 1);
     va_start(args, format);
     if (text)
+        /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is, just above */
         vsnprintf(text, (size_t)n + 1, format, args);
     va_end(args);
     return text;

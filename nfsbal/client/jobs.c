@@ -88,6 +88,7 @@ static void say(struct job *j, const char *format, ...)
     if (*j->problem)
         return;
     va_start(args, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is, in the line above */
     vsnprintf(j->problem, sizeof j->problem, format, args);
     va_end(args);
 }
@@ -269,7 +270,7 @@ static void was_read(struct request *r, const struct nfs3_result *result)
         op_over(op, false);
         return;
     }
-    if (j->config.verify && op->buffer)
+    if (op->buffer) /* it will be checked */
         memcpy(op->buffer->data + op->done, result->data, result->count);
     op->done += result->count;
     if (op->done < op->what.bytes && !result->eof) {
@@ -277,8 +278,8 @@ static void was_read(struct request *r, const struct nfs3_result *result)
         return;
     }
     if (op->done < op->what.bytes) {
-        say(j, "read at %llu: the file ends at %llu", (unsigned long long)offset,
-            (unsigned long long)(op->what.offset + op->done));
+        say(j, "read at %llu: the file ends %llu bytes behind it", (unsigned long long)offset,
+            (unsigned long long)result->count);
         op_over(op, false);
         return;
     }

@@ -48,7 +48,7 @@ struct jobs_events {
 struct jobs *jobs_new(struct loop *l, const struct job_config *jobs, size_t n, const struct jobs_events *events);
 void jobs_free(struct jobs *load); /* accepts NULL; not within its callbacks */
 /* Starts the clock after `ready`. */
-void jobs_go(struct jobs *jobs);
+void jobs_go(struct jobs *load);
 /* Ends all jobs early; what is out is waited for. A second call does not wait. */
 void jobs_stop(struct jobs *load);
 

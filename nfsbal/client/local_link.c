@@ -26,6 +26,7 @@ static bool read_line(char *out, size_t size, const char *format, ...)
     bool good;
 
     va_start(args, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is, in the line above */
     vsnprintf(path, sizeof path, format, args);
     va_end(args);
     f = fopen(path, "re");
@@ -106,14 +107,19 @@ static void read_policy(const char *root, struct local_link *l)
     l->hashed = l->n_members > 0;
 }
 
+/* "02:00:00:00:00:01" */
 static bool parse_mac(const char *text, uint8_t *mac)
 {
-    unsigned b[6];
+    char *end;
 
-    if (sscanf(text, "%x:%x:%x:%x:%x:%x", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5]) != 6)
-        return false;
-    for (int i = 0; i < 6; i++)
-        mac[i] = (uint8_t)b[i];
+    for (int i = 0; i < 6; i++) {
+        unsigned long byte = strtoul(text, &end, 16);
+
+        if (end == text || byte > 255 || (i < 5 && *end != ':'))
+            return false;
+        mac[i] = (uint8_t)byte;
+        text = end + 1;
+    }
     return true;
 }
 
@@ -170,10 +176,13 @@ static bool next_hop(const char *root, const union conn_address *server, uint8_t
     snprintf(path, sizeof path, "%s/proc/net/arp", root);
     conn_print_address(server, wanted, sizeof wanted);
     f = fopen(path, "re");
-    while (f && !found && fgets(line, sizeof line, f)) {
-        char address[64], type[16], flags[16], text[32];
+    while (f && !found && fgets(line, sizeof line, f)) { /* address, type, flags, MAC */
+        char *save = NULL, *address = strtok_r(line, " ", &save), *flags, *text;
 
-        if (sscanf(line, "%63s %15s %15s %31s", address, type, flags, text) == 4 && strcmp(address, wanted) == 0)
+        strtok_r(NULL, " ", &save);
+        flags = strtok_r(NULL, " ", &save);
+        text = strtok_r(NULL, " ", &save);
+        if (text && strcmp(address, wanted) == 0)
             found = strcmp(flags, "0x0") != 0 && parse_mac(text, mac);
     }
     if (f)

@@ -146,10 +146,10 @@ int mount_query_split(const struct conn_config *to, uint16_t mount_port, const c
     size_t n = strlen(path);
 
     snprintf(problem, size, "out of memory");
-    strcpy(export, path);
+    memcpy(export, path, n + 1);
     while (n > 1 && export[n - 1] == '/')
         export[--n] = '\0';
-    strcpy(rest, "");
+    *rest = '\0';
     while (s.loop) {
         struct mount_query *q = mount_query_new(s.loop, to, mount_port, export, split_answered, &s);
         char *slash = strrchr(export, '/');
@@ -160,7 +160,7 @@ int mount_query_split(const struct conn_config *to, uint16_t mount_port, const c
         mount_query_free(q);
         if (s.status <= 0 || !slash || slash == export)
             break;
-        strcpy(rest, path + (slash - export) + 1);
+        memcpy(rest, path + (slash - export) + 1, strlen(path + (slash - export) + 1) + 1);
         *slash = '\0';
     }
     for (n = strlen(rest); n && rest[n - 1] == '/'; n--)

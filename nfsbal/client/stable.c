@@ -24,7 +24,7 @@ struct extent {
     struct buffer *buffer;
     size_t start; /* in the buffer */
     uint64_t offset, sequence, verifier;
-    uint64_t cut; /* the file was cut there while this was under way; UINT64_MAX: it wasn't */
+    uint64_t cut;          /* the file was cut there while this was under way; UINT64_MAX: it wasn't */
     uint32_t length, done; /* bytes answered so far */
     int path;
     uint64_t epoch; /* of the path, when it took it */

@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # nfsbal doctor: what can be used together and what can't. needs: full
+# shellcheck disable=SC2086,SC2046 # paths of the rig have no blanks; lists of process-IDs are lists
+# shellcheck disable=SC1091,SC2154 # the rig's variables
 set -euo pipefail
 . tests/support/nfs_rig.bash
 
@@ -13,7 +15,7 @@ rig_server $server2
 doctor() { in_client "$BIN/nfsbal" doctor --bound 500ms "$@"; }
 
 echo "--- one server with two addresses"
-doctor --export $rig/export --write-test . 10.77.0.[11-12] | tee $rig/out
+doctor --export $rig/export --write-test . '10.77.0.[11-12]' | tee $rig/out
 [ "$(grep -c ' good$' $rig/out)" = 2 ] || fail "not good together"
 ! grep -q verifiers $rig/out || fail "one server has one verifier"
 [ -z "$(ls -A $rig/export)" ] || fail "the test of writing left something"

@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # Faults under load, each once, with short timers; every block is checked afterwards. needs: full
+# shellcheck disable=SC2086,SC2046 # paths of the rig have no blanks; lists of process-IDs are lists
+# shellcheck disable=SC1091,SC2154 # the rig's variables
 set -euo pipefail
 . tests/support/nfs_rig.bash
 

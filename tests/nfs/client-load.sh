@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # nfsbal load against real servers. needs: full
+# shellcheck disable=SC2086,SC2046 # paths of the rig have no blanks; lists of process-IDs are lists
+# shellcheck disable=SC1091,SC2154 # the rig's variables
 set -euo pipefail
 . tests/support/nfs_rig.bash
 

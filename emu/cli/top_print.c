@@ -78,7 +78,7 @@ static int print_flows(const struct watch *w, const int *order, int n, FILE *out
             table_cellf(t, row, 1, "%.1f", megabits(f->byte_rate));
             table_cell(t, row, 2, f->policy ? f->policy : "");
             table_cell(t, row, 3, f->why);
-            table_cell(t, row, 4, !f->agrees ? "not by this rule now" : f->policy && f->status ? f->status : "");
+            table_cell(t, row, 4, !f->agrees ? "not by this rule now" : f->policy && f->label ? f->label : "");
         }
     }
     rc = table_print(t, out, TABLE_TEXT, 0);
@@ -160,7 +160,7 @@ static void json_flow(const struct watch *w, const struct watch_flow *f, struct 
     json_out_real(j, "silent", f->idle);
     json_out_string(j, "policy", f->policy);
     json_out_string(j, "why", f->why);
-    json_out_string(j, "status", f->status);
+    json_out_string(j, "label", f->label);
     json_out_bool(j, "agrees", f->agrees);
     json_out_end(j);
 }

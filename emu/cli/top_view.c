@@ -552,8 +552,8 @@ static void draw_flow(const struct watch_flow *f, struct top_canvas *c, int row,
         return;
     at = putf(c, row + 1, RATE_WIDTH + 3, c->columns, TOP_DIM, "%s%s%s", f->policy ? f->policy : "",
               f->policy ? ": " : "", f->why);
-    if (f->policy && f->status)
-        at = putf(c, row + 1, at + 2, c->columns, TOP_DIM, "(%s)", f->status);
+    if (f->policy && f->label)
+        at = putf(c, row + 1, at + 2, c->columns, TOP_DIM, "(%s)", f->label);
     if (!f->agrees)
         put(c, row + 1, at + 2, c->columns, TOP_BAD, "not by this rule as it stands now");
 }

@@ -91,9 +91,10 @@ void fabric_link(const struct fabric *f, int linkdir, ps_t now, struct fabric_li
 struct fabric_reason {
     const struct hash_selector *policy; /* NULL: nothing to choose by a rule, `why` says what then */
     enum hash_status status;            /* of the policy for this flow */
-    int n, index;  /* ports that the rule chooses among, and this one's place, -1: not among them */
-    bool agrees;   /* the rule gives this port; else it has changed, is history or was drawn */
-    char why[256]; /* the arithmetic: "0x0A0A050B xor 0x0A0A0565 = 0x0000006E, mod 4 = 2"; "one port" */
+    enum topo_origin inputs; /* the weakest of what it reads, and of the policy itself; ports are the flow's own */
+    int n, index;            /* ports that the rule chooses among, and this one's place, -1: not among them */
+    bool agrees;             /* the rule gives this port; else it has changed, is history or was drawn */
+    char why[256];           /* the arithmetic: "0x0A0A050B xor 0x0A0A0565 = 0x0000006E, mod 4 = 2"; "one port" */
 };
 /* `key` as the frame is on this wire, with its present MACs; `tag` the VLAN tag that it carries there, 0 = none. */
 void fabric_reason(const struct fabric *f, int linkdir, const struct hash_key *key, uint16_t tag,

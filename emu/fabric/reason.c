@@ -29,6 +29,46 @@ static int sender(const struct fabric *f, const struct fabric_team *team, const 
     return team->n_ifaces ? team->ifaces[0] : -1;
 }
 
+static enum topo_origin weaker(enum topo_origin a, enum topo_origin b) { return a > b ? a : b; }
+
+/* Where a MAC comes from: whoever has it in the file. */
+static enum topo_origin mac_origin(const struct fabric *f, const uint8_t mac[6])
+{
+    const struct topo *t = f->topo;
+
+    for (size_t i = 0; i < t->n_vips; i++)
+        if (t->vips[i].mac_origin == TOPO_GIVEN && memcmp(t->vips[i].mac, mac, 6) == 0)
+            return TOPO_GIVEN;
+    for (size_t i = 0; i < t->n_ifaces; i++)
+        if (memcmp(f->ifaces[i].mac, mac, 6) == 0)
+            return t->ifaces[i].mac_origin;
+    for (size_t i = 0; i < t->n_teams; i++)
+        if (memcmp(t->teams[i].mac, mac, 6) == 0)
+            return t->teams[i].mac_origin;
+    for (size_t i = 0; i < t->n_ports; i++)
+        if (memcmp(t->ports[i].mac, mac, 6) == 0)
+            return t->ports[i].mac_origin;
+    return TOPO_ASSUMED;
+}
+
+/* As the path function has it, but for what a live flow is known by: its addresses and ports. */
+static enum topo_origin inputs_of(const struct fabric *f, const struct topo_teaming *teaming, int iface,
+                                  const struct hash_key *key)
+{
+    uint32_t reads = hash_reads(&teaming->policy);
+    enum topo_origin weakest = teaming->policy_origin;
+
+    if (reads & HASH_READS_SRC_MAC)
+        weakest = weaker(weakest, mac_origin(f, key->smac));
+    if (reads & HASH_READS_DST_MAC)
+        weakest = weaker(weakest, mac_origin(f, key->dmac));
+    if (reads & HASH_READS_PORT_ID)
+        weakest = weaker(weakest, iface >= 0 ? f->topo->ifaces[iface].port_id_origin : TOPO_ASSUMED);
+    if (reads & HASH_READS_INGRESS)
+        weakest = weaker(weakest, TOPO_ASSUMED);
+    return weakest;
+}
+
 /* What the rule gives, on a copy: nothing is bound by asking. */
 static int answer(const struct fabric *f, const struct team_choice *choice, int team, const struct hash_key *key,
                   struct fabric_reason *out)
@@ -41,6 +81,7 @@ static int answer(const struct fabric *f, const struct team_choice *choice, int 
             continue;
         snprintf(out->why, sizeof out->why, "observed%s%s", o->date ? " on " : "", o->date ? o->date : "");
         out->status = HASH_EXACT;
+        out->inputs = TOPO_GIVEN;
         return o->port;
     }
     hash_explain(&c.teaming->policy, key, &c.members, out->why, sizeof out->why);
@@ -57,7 +98,7 @@ void fabric_reason(const struct fabric *f, int linkdir, const struct hash_key *k
     struct hash_key k = *key;
     uint16_t vlan = tag;
 
-    *out = (struct fabric_reason){.status = HASH_EXACT, .n = 1, .agrees = true};
+    *out = (struct fabric_reason){.status = HASH_EXACT, .inputs = TOPO_GIVEN, .n = 1, .agrees = true};
     if (!team || team->topo->kind == TOPO_TEAM_SINGLE) {
         snprintf(out->why, sizeof out->why, "one port");
         return;
@@ -85,5 +126,6 @@ void fabric_reason(const struct fabric *f, int linkdir, const struct hash_key *k
     }
     out->policy = &c->teaming->policy;
     out->status = hash_label(out->policy, &k, (unsigned)out->n).status;
+    out->inputs = inputs_of(f, c->teaming, iface, &k);
     out->agrees = answer(f, c, index, &k, out) == port;
 }

@@ -9,6 +9,7 @@
 #include "emu/live/carried.h"
 #include "emu/live/changes.h"
 #include "emu/model/diag.h"
+#include "emu/model/path.h"
 #include "emu/model/topology.h"
 #include "emu/report/json.h"
 #include "hashes/policy.h"
@@ -205,7 +206,7 @@ static void reason(const struct commands *c, struct json_out *j, const struct ca
     if (r.policy)
         hash_selector_text(r.policy, false, policy, sizeof policy);
     json_out_string(j, "policy", r.policy ? policy : NULL);
-    json_out_string(j, "status", hash_status_name(r.status));
+    json_out_string(j, "label", path_label(r.status, r.inputs));
     json_out_string(j, "why", r.why);
     json_out_bool(j, "agrees", r.agrees);
 }

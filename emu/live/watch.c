@@ -168,7 +168,7 @@ static bool read_flow(const struct watch *w, const struct json_in *j, struct wat
         .from = text(j, "from"),
         .to = text(j, "to"),
         .policy = text(j, "policy"),
-        .status = text(j, "status"),
+        .label = text(j, "label"),
         .why = text(j, "why") ? text(j, "why") : "",
         .agrees = json_in_true(json_in_member(j, "agrees")),
         .proto = (unsigned)count(j, "proto", 0),

@@ -32,9 +32,9 @@ struct watch_link { /* a direction, by its number; texts belong to the watch, NU
 struct watch_flow {
     int link; /* direction */
     const char *src, *dst, *from, *to;
-    const char *policy, *status, *why; /* policy NULL: nothing to choose by a rule */
-    bool agrees;                       /* the rule, as it stands now, gives this link */
-    unsigned proto, sport, dport;      /* ports 0: none */
+    const char *policy, *label, *why; /* policy NULL: nothing to choose by a rule */
+    bool agrees;                      /* the rule, as it stands now, gives this link */
+    unsigned proto, sport, dport;     /* ports 0: none */
     uint64_t frames, bytes;
     double idle; /* s since its last train */
     double byte_rate;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# needs: full alone. Every key of emu set, and emu move: the effect measured by ping, iperf3 and a capture.
+# needs: full release alone. Every key of emu set, and emu move: the effect measured by ping, iperf3 and a capture.
 set -euo pipefail
 . tests/support/lab_rig.bash
 

@@ -192,6 +192,16 @@ refused 1 'Address already in use' emu metrics $lab --listen "$(sed 's|http://||
 refused 2 'not an address with a port' emu metrics $lab --listen somewhere
 kill -INT $tcp
 wait $tcp || fail "metrics ends with $?"
+mux new-session -d -s top2 -x 90 -y 20 "emu top $lab; echo ended with \$?; sleep 100"
+for _ in $(seq 100); do
+    ! mux capture-pane -p -t top2 | grep -q "emu top $lab" || break
+    sleep 0.05
+done
 emu down -q $lab
+for _ in $(seq 100); do
+    ! mux capture-pane -p -t top2 | grep -q "^ended with 1" || break
+    sleep 0.05
+done
+mux capture-pane -p -t top2 | grep -q "^emu top: $lab: the lab has gone away" || fail "the end of the lab: $(mux capture-pane -p -t top2)"
 wait $unix || fail "metrics doesn't end with the lab: $?"
 nothing_left "after down"

@@ -277,7 +277,7 @@ static void tells_flows_with_their_rule(void **state)
     assert_int_equal(number(f, "dport"), 2049);
     assert_int_equal(number(f, "frames"), 1);
     assert_string_equal(text(f, "policy"), "esxi-ip-hash");
-    assert_string_equal(text(f, "status"), "exact");
+    assert_string_equal(text(f, "label"), "exact");
     assert_string_equal(text(f, "why"), "0x0A000010 xor 0x0A000065 = 0x00000075, mod 4 = 1");
     assert_true(json_in_true(json_in_member(f, "agrees")));
     json_in_free(reply);

@@ -90,12 +90,12 @@ static struct json_in *counters(double time, const struct reading *r)
     return json("{\"ok\": true, \"time\": %.3f, \"links\": [%s], \"untold\": 3}", time, text);
 }
 
-#define FLOW                                                                                                           \
-    "{\"link\": %d, \"src\": \"10.0.0.16\", \"dst\": \"10.0.0.%d\", \"from\": \"esx1\", \"to\": \"nas:ctl1\", "        \
-    "\"ethertype\": 2048, \"proto\": 6, \"sport\": %d, \"dport\": 2049, \"frames\": 10, \"bytes\": %llu, \"idle\": "   \
-    "0, "                                                                                                              \
-    "\"policy\": \"esxi-ip-hash\", \"status\": \"exact\", \"why\": \"0x0A000010 xor 0x0A000065 = 0x00000075, mod 2 = " \
-    "1\", "                                                                                                            \
+#define FLOW                                                                                                          \
+    "{\"link\": %d, \"src\": \"10.0.0.16\", \"dst\": \"10.0.0.%d\", \"from\": \"esx1\", \"to\": \"nas:ctl1\", "       \
+    "\"ethertype\": 2048, \"proto\": 6, \"sport\": %d, \"dport\": 2049, \"frames\": 10, \"bytes\": %llu, \"idle\": "  \
+    "0, "                                                                                                             \
+    "\"policy\": \"esxi-ip-hash\", \"label\": \"exact\", \"why\": \"0x0A000010 xor 0x0A000065 = 0x00000075, mod 2 = " \
+    "1\", "                                                                                                           \
     "\"agrees\": true}"
 
 static struct json_in *flows(unsigned long long a, unsigned long long b)

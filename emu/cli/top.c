@@ -337,8 +337,8 @@ static int watch_lab(struct top *t)
         if (now_ms() < t->next_ms)
             continue;
         if (!watch_update(t->watch, t->client, flows_wanted(t), problem, sizeof problem)) {
-            endwin();
-            return cli_error(CLI_FAILED, t->command, "%s: %s", t->lab, problem);
+            SAY(t, "%s: %s", t->lab, problem); /* once the terminal is what it was */
+            return CLI_FAILED;
         }
         top_view_arrange(&t->view, t->watch);
         t->next_ms = now_ms() + t->interval_ms;
@@ -348,6 +348,7 @@ static int watch_lab(struct top *t)
 
 static int run_screen(struct top *t)
 {
+    char last_words[sizeof t->view.message];
     int rc;
 
     if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
@@ -356,10 +357,11 @@ static int run_screen(struct top *t)
         return cli_error(CLI_FAILED, t->command, "there is no terminal of kind `%s`",
                          getenv("TERM") ? getenv("TERM") : "");
     rc = watch_lab(t);
+    snprintf(last_words, sizeof last_words, "%s", t->view.message);
     if (t->capture_link[0])
         end_capture(t);
     endwin();
-    return rc;
+    return rc == CLI_OK ? rc : cli_error(rc, t->command, "%s", last_words);
 }
 
 static int run_once(struct top *t, const struct top_options *o)

@@ -195,9 +195,10 @@ struct topo_vip {
     const char *name; /* DNS name, or NULL */
     const char *text; /* the address as text without prefix */
     struct topo_addr addr;
-    int node, svm; /* svm: ordinal within the node, -1 when VIPs stand on the NAS itself */
-    int home;      /* box */
-    int iface;     /* iface of the home box */
+    int node, svm;        /* svm: ordinal within the node, -1 when VIPs stand on the NAS itself */
+    const char *svm_name; /* NULL there */
+    int home;             /* box */
+    int iface;            /* iface of the home box */
     int ordinal; /* 0, 1, ... among the VIPs of its home controller: NIC = ordinal mod NICs where receive is per VIP */
     bool up;
     uint8_t mac[6]; /* only where given or owned by the VIP (mac_origin GIVEN); else that of iface/NIC */

@@ -30,7 +30,7 @@ static void add_names(struct build *b, const struct doc_node *names, int vip)
     }
 }
 
-static void add_vip(struct build *b, int node, int svm, const struct doc_pair *pair)
+static void add_vip(struct build *b, int node, int svm, const char *svm_name, const struct doc_pair *pair)
 {
     struct topo *t = b->t;
     const struct doc_node *doc = pair->value, *names = doc_get(doc, "name");
@@ -39,6 +39,7 @@ static void add_vip(struct build *b, int node, int svm, const struct doc_pair *p
     struct topo_vip *vip = &t->vips[t->n_vips];
     *vip = (struct topo_vip){.node = node,
                              .svm = svm,
+                             .svm_name = svm_name ? build_string(b, svm_name) : NULL,
                              .home = -1,
                              .iface = -1,
                              .up = !state || strcmp(state, "up") == 0,
@@ -100,7 +101,7 @@ static void add_group(struct build *b, int node, int svm, const char *svm_name, 
 {
     const struct doc_node *vips = doc_get(doc, "vips"), *exports = doc_get(doc, "exports");
     for (size_t i = 0; vips && i < vips->count; i++)
-        add_vip(b, node, svm, &vips->pairs[i]);
+        add_vip(b, node, svm, svm_name, &vips->pairs[i]);
     for (size_t i = 0; exports && i < exports->count; i++)
         add_export(b, node, svm, svm_name, &exports->pairs[i]);
 }

@@ -9,9 +9,22 @@
 #include "nfsbal/emit/quote.h"
 
 const char *const emit_format_names[] = {
-    [EMIT_ESXCLI] = "esxcli",   [EMIT_POWERCLI] = "powercli", [EMIT_FSTAB] = "fstab",
-    [EMIT_SYSTEMD] = "systemd", [EMIT_PROXMOX] = "proxmox",   [EMIT_ANSIBLE] = "ansible",
-    [EMIT_HOSTS] = "hosts",     [EMIT_ZONE] = "zone",         [EMIT_FORMATS] = NULL,
+    [EMIT_ESXCLI] = "esxcli",
+    [EMIT_POWERCLI] = "powercli",
+    [EMIT_FSTAB] = "fstab",
+    [EMIT_SYSTEMD] = "systemd",
+    [EMIT_PROXMOX] = "proxmox",
+    [EMIT_ANSIBLE] = "ansible",
+    [EMIT_HOSTS] = "hosts",
+    [EMIT_ZONE] = "zone",
+    [EMIT_GOVC] = "govc",
+    [EMIT_TERRAFORM] = "terraform",
+    [EMIT_AUTOFS] = "autofs",
+    [EMIT_LIBVIRT] = "libvirt",
+    [EMIT_KUBERNETES] = "kubernetes",
+    [EMIT_SWITCH] = "switch",
+    [EMIT_NAS] = "nas",
+    [EMIT_FORMATS] = NULL,
 };
 static_assert(sizeof emit_format_names / sizeof emit_format_names[0] == EMIT_FORMATS + 1, "a name for each format");
 
@@ -23,10 +36,15 @@ static bool is_for(const struct emit *e, const struct topo_mount *m)
     switch (e->format) {
     case EMIT_ESXCLI:
     case EMIT_POWERCLI:
+    case EMIT_GOVC:
+    case EMIT_TERRAFORM:
         return esxi;
     case EMIT_FSTAB:
     case EMIT_SYSTEMD:
     case EMIT_PROXMOX:
+    case EMIT_AUTOFS:
+    case EMIT_LIBVIRT:
+    case EMIT_KUBERNETES:
         return !esxi;
     case EMIT_HOSTS:
     case EMIT_ZONE:
@@ -34,6 +52,8 @@ static bool is_for(const struct emit *e, const struct topo_mount *m)
         return emit_name(m) && (e->host >= 0 || m == e->t->mounts || m[-1].datastore != m->datastore ||
                                 m[-1].vip != m->vip || strcmp(m[-1].server, m->server) != 0);
     case EMIT_ANSIBLE:
+    case EMIT_SWITCH:
+    case EMIT_NAS:
     case EMIT_FORMATS:
         break;
     }
@@ -83,6 +103,20 @@ static bool is_storage_id(const char *name)
     return true;
 }
 
+/* A name as DNS has it (RFC 1123), which Kubernetes wants. */
+static bool is_dns_name(const char *name)
+{
+    size_t n = strlen(name);
+    if (n == 0 || n > 253 || !isalnum((unsigned char)name[0]) || !isalnum((unsigned char)name[n - 1]))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)name[i] >= 0x80 ||
+            !(islower((unsigned char)name[i]) || isdigit((unsigned char)name[i]) || strchr("-.", name[i])) ||
+            (name[i] == '.' && !isalnum((unsigned char)name[i + 1])))
+            return false;
+    return true;
+}
+
 static bool is_host_name(const char *name)
 {
     for (const char *c = name; *c; c++)
@@ -103,6 +137,18 @@ static const char *mount_problem(const struct emit *e, const struct topo_mount *
         return "a server and path too long to be written";
     if (e->format == EMIT_POWERCLI && strpbrk(name, "/\\%"))
         return "PowerCLI takes no /, \\ or % in a name";
+    if (e->format == EMIT_GOVC && strpbrk(name, "/\\%*?"))
+        return "govc takes no /, \\, %, * or ? in a name";
+    if (e->format == EMIT_GOVC && m->n_vips > 1)
+        return "govc has no word for several servers";
+    if (e->format == EMIT_TERRAFORM && strpbrk(name, "/\\%"))
+        return "vCenter writes /, \\ and % in a name otherwise";
+    if (e->format == EMIT_AUTOFS && strchr(name, '"'))
+        return "a key of autofs has no double quotes in it";
+    if (e->format == EMIT_LIBVIRT && strchr(name, '/'))
+        return "a storage pool has no / in its name";
+    if (e->format == EMIT_KUBERNETES && !is_dns_name(name))
+        return "a persistent volume is called by small letters, digits, - and .";
     if (e->format == EMIT_PROXMOX && !is_storage_id(name))
         return "a storage ID of Proxmox is a letter, then letters, digits, - _ and .";
     if ((e->format == EMIT_PROXMOX || e->format == EMIT_SYSTEMD) && (blank_at_an_end(m->path) || blank_at_an_end(name)))
@@ -115,13 +161,17 @@ static const char *mount_problem(const struct emit *e, const struct topo_mount *
 /* NULL, or why a mount can't stand in one file with those before it. */
 static const char *pair_problem(const struct emit *e, const struct topo_mount *m)
 {
-    size_t at = e->format == EMIT_PROXMOX ? (size_t)e->t->datastores[m->datastore].first_mount : 0;
-    if (e->format == EMIT_FSTAB || e->format == EMIT_SYSTEMD) {
+    bool one_for_all = e->format == EMIT_PROXMOX || e->format == EMIT_TERRAFORM || e->format == EMIT_KUBERNETES;
+    size_t at = one_for_all ? (size_t)e->t->datastores[m->datastore].first_mount : 0;
+    if (e->format == EMIT_FSTAB || e->format == EMIT_SYSTEMD || e->format == EMIT_AUTOFS || e->format == EMIT_LIBVIRT) {
         if (emit_next(e, &at)->host != m->host)
             return "each Linux host has a file of its own: --host says which";
-    } else if (e->format == EMIT_PROXMOX) {
+    } else if (one_for_all) {
         if (!emit_same(e->t, emit_next(e, &at), m))
-            return "storage.cfg is one for all nodes, which mount this differently";
+            return e->format == EMIT_PROXMOX ? "storage.cfg is one for all nodes, which mount this differently"
+                   : e->format == EMIT_TERRAFORM
+                       ? "a resource is one for all hosts, which mount this differently"
+                       : "a persistent volume is one for all nodes, which mount this differently";
     } else if (e->format == EMIT_HOSTS || e->format == EMIT_ZONE) {
         for (const struct topo_mount *other; (other = emit_next(e, &at)) && other != m;)
             if (!strcmp(other->server, m->server) && other->vip != m->vip)
@@ -133,6 +183,10 @@ static const char *pair_problem(const struct emit *e, const struct topo_mount *m
 static bool check(const struct emit *e, char *problem, size_t size)
 {
     size_t at = 0, found = 0;
+    if (e->format == EMIT_SWITCH)
+        return emit_switch_possible(e, problem, size);
+    if (e->format == EMIT_NAS)
+        return emit_nas_possible(e, problem, size);
     for (const struct topo_mount *m; (m = emit_next(e, &at)); found++) {
         const char *wrong = mount_problem(e, m);
         if (!wrong)
@@ -177,6 +231,27 @@ bool emit_print(const struct emit *e, FILE *out, char *problem, size_t size)
         break;
     case EMIT_ZONE:
         emit_zone(e, out);
+        break;
+    case EMIT_GOVC:
+        emit_govc(e, out);
+        break;
+    case EMIT_TERRAFORM:
+        emit_terraform(e, out);
+        break;
+    case EMIT_AUTOFS:
+        emit_autofs(e, out);
+        break;
+    case EMIT_LIBVIRT:
+        emit_libvirt(e, out);
+        break;
+    case EMIT_KUBERNETES:
+        emit_kubernetes(e, out);
+        break;
+    case EMIT_SWITCH:
+        emit_switch(e, out);
+        break;
+    case EMIT_NAS:
+        emit_nas(e, out);
         break;
     case EMIT_FORMATS:
         break;

@@ -21,6 +21,17 @@ void emit_proxmox(const struct emit *e, FILE *out);
 void emit_ansible(const struct emit *e, FILE *out);
 void emit_hosts(const struct emit *e, FILE *out);
 void emit_zone(const struct emit *e, FILE *out);
+void emit_govc(const struct emit *e, FILE *out);
+void emit_terraform(const struct emit *e, FILE *out);
+void emit_autofs(const struct emit *e, FILE *out);
+void emit_libvirt(const struct emit *e, FILE *out);
+void emit_kubernetes(const struct emit *e, FILE *out);
+void emit_switch(const struct emit *e, FILE *out);
+void emit_nas(const struct emit *e, FILE *out);
+
+/* These two are not about mounts: true, or false with the reason why they can't be printed. */
+bool emit_switch_possible(const struct emit *e, char *problem, size_t size);
+bool emit_nas_possible(const struct emit *e, char *problem, size_t size);
 
 /* A shell function for ESXi: find_state KIND SERVER PATH NAME sets state to missing, same, or other where the name is taken. */
 void emit_find_state(FILE *out);

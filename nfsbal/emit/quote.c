@@ -72,6 +72,73 @@ void quote_unit_name(FILE *out, const char *path)
             fputc(*c, out);
 }
 
+void quote_hcl(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (const char *c = text; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            fputc('\\', out);
+        else if ((*c == '$' || *c == '%') && c[1] == '{')
+            fputc(*c, out);
+        fputc(*c, out);
+    }
+    fputc('"', out);
+}
+
+void quote_xml(FILE *out, const char *text)
+{
+    for (const char *c = text; *c; c++)
+        switch (*c) {
+        case '&':
+            fputs("&amp;", out);
+            break;
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '>':
+            fputs("&gt;", out);
+            break;
+        case '\'':
+            fputs("&apos;", out);
+            break;
+        default:
+            fputc(*c, out);
+        }
+}
+
+void quote_yaml(FILE *out, const char *text)
+{
+    fputc('\'', out);
+    for (const char *c = text; *c; c++) {
+        if (*c == '\'')
+            fputc('\'', out);
+        fputc(*c, out);
+    }
+    fputc('\'', out);
+}
+
+/* autofs' reader takes a byte that is no ASCII letter for the end of a key, unless the key is quoted; and in quotes everything stands
+ * for itself, a backslash as well. */
+void quote_autofs_key(FILE *out, const char *text)
+{
+    bool quotes = text[strspn(text, plain)] != '\0';
+
+    if (quotes)
+        fputc('"', out);
+    fputs(text, out);
+    if (quotes)
+        fputc('"', out);
+}
+
+void quote_autofs(FILE *out, const char *text)
+{
+    for (const char *c = text; *c; c++) {
+        if (strchr(" \\\"'$&#", *c))
+            fputc('\\', out);
+        fputc(*c, out);
+    }
+}
+
 void quote_ansible(FILE *out, const char *text)
 {
     if (strstr(text, "{{") || strstr(text, "{%") || strstr(text, "{#"))

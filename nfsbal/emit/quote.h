@@ -14,6 +14,12 @@ void quote_fstab(FILE *out, const char *text);      /* blanks, backslashes and #
 void quote_unit(FILE *out, const char *text);       /* a value in a unit file: % twice */
 void quote_unit_name(FILE *out, const char *path);  /* "/mnt/a b" as mnt-a\x20b, see systemd.unit(5) */
 
+void quote_hcl(FILE *out, const char *text);        /* in double quotes, templates as they are written */
+void quote_xml(FILE *out, const char *text);        /* text, or a value between single quotes */
+void quote_yaml(FILE *out, const char *text);       /* in single quotes */
+void quote_autofs_key(FILE *out, const char *text); /* a key of a map, without double quotes in it */
+void quote_autofs(FILE *out, const char *text);     /* a location: what is special behind a backslash */
+
 /* YAML in single quotes; where Jinja would read something in it, as !unsafe. */
 void quote_ansible(FILE *out, const char *text);
 

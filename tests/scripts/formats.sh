@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What nfsbal diff --format prints, read by the programs that it is for: shells, findmnt, systemd, YAML.
+# What nfsbal diff --format prints, read by the programs that it is for: shells, findmnt, systemd, YAML,
+# and libvirt's schema, xmllint, autofs, terraform where they are installed.
 set -euo pipefail
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -100,18 +101,110 @@ assert [(r["source"], r["target"]) for r in read] == [(m["source"], m["target"])
 PY
 echo "fstab, systemd, Ansible: read back to the letter"
 
+# ---- govc: against one that keeps its datastores in a file ----
+sed 's/"b\\\\s":/bs: /' "$site" >"$tmp/plain.yaml" # vCenter writes a backslash otherwise: refused
+nfsbal plan "$tmp/plain.yaml" --format govc >"$tmp/govc.sh"
+shellcheck -s sh -e SC2016 "$tmp/govc.sh" || fail "govc: shellcheck has something to say"
+cat >"$tmp/bin/govc" <<'SH'
+#!/bin/sh
+# govc about | datastore.info NAME | datastore.create -force -type T -mode M -name N -remote-host S -remote-path P HOST
+case $1 in
+    about) exit 0 ;;
+    datastore.info)
+        awk -F '\t' -v name="$2" '$1 == name { printf "Name:        %s\n  Type:      NFS\n  Remote:    %s:%s\n", $1, $2, $3; n++ }
+            END { exit n == 0 }' "$STATE" ;;
+    datastore.create)
+        [ "$2 $3 $5 $6 $7 $9 ${11}" = '-force -type -mode readWrite -name -remote-host -remote-path' ] || exit 1
+        printf '%s\t%s\t%s\t%s\t%s\n' "$8" "${10}" "${12}" "$4" "${13}" >>"$STATE" ;;
+esac
+SH
+chmod +x "$tmp/bin/govc"
+for shell in dash bash; do
+    : >"$tmp/govc.state"
+    env PATH="$tmp/bin:$PATH" STATE="$tmp/govc.state" "$shell" "$tmp/govc.sh" >/dev/null || fail "$shell: the script for govc"
+    for host in esx1 esx2; do
+        printf '%s\t%s\n' "a\$1;x	10.1.0.100	/vol/it's \"a\" \$HOME	nfs" "$host" 'grün	10.1.0.100	/vol/grün #2	nfs41' "$host" \
+            'pct	10.1.0.101	/vol/50 %	nfs' "$host" 'bs	10.1.0.101	/b\s {{ x }}	nfs' "$host" 'own	own.example	/plain	nfs' "$host"
+    done | sort >"$tmp/wanted"
+    sort "$tmp/govc.state" | diff "$tmp/wanted" - || fail "$shell: govc: a name was not kept to the letter"
+    printf 'own\tother.example\t/plain\tnfs\tesx1\n' >"$tmp/govc.state"
+    rc=0
+    env PATH="$tmp/bin:$PATH" STATE="$tmp/govc.state" "$shell" "$tmp/govc.sh" >/dev/null 2>"$tmp/err" || rc=$?
+    [ "$rc" = 1 ] || fail "$shell: govc takes another server for the same"
+    [ "$(wc -l <"$tmp/govc.state")" = 1 ] || fail "$shell: govc did something before it stopped"
+done
+echo "govc: quoted, compared, stopped"
+
+# ---- Terraform: its own formatter reads it, where it is installed; Debian has none ----
+nfsbal plan "$tmp/plain.yaml" --format terraform >"$tmp/site.tf"
+if command -v terraform >/dev/null; then
+    TF_CLI_CONFIG_FILE=/dev/null terraform fmt -check -diff "$tmp/site.tf" || fail "terraform fmt"
+fi
+[ "$(grep -c 'prevent_destroy = true' "$tmp/site.tf")" = "$(grep -c '^resource' "$tmp/site.tf")" ] || fail "Terraform: prevent_destroy"
+
+# ---- libvirt: XML that its own schema takes, where that is installed ----
+print libvirt --host pve2 >"$tmp/pools"
+awk -v folder="$tmp" '/^<!--/ { n++ } { print > (folder "/pool-" n ".xml") }' "$tmp/pools"
+for pool in "$tmp"/pool-*.xml; do
+    xmllint --noout "$pool" || fail "libvirt: no XML"
+    schema=/usr/share/libvirt/schemas/storagepool.rng
+    [ ! -e "$schema" ] || xmllint --noout --relaxng "$schema" "$pool" 2>/dev/null || fail "libvirt: $(cat "$pool") is not what its schema wants"
+done
+[ "$(xmllint --xpath 'string(/pool/source/dir/@path)' "$tmp/pool-1.xml")" = "/vol/it's \"a\" \$HOME" ] || fail "libvirt: a path"
+[ "$(xmllint --xpath 'string(/pool/name)' "$tmp/pool-2.xml")" = 'grün' ] || fail "libvirt: a name"
+
+# ---- autofs: its own reader dumps the map, where it is installed and may mount ----
+print autofs --host pve2 >"$tmp/auto.map"
+printf '/- file:%s\n' "$tmp/auto.map" >"$tmp/auto.master"
+if command -v automount >/dev/null && unshare -m sh -c "mount --bind '$tmp/auto.master' /etc/auto.master && automount -m" >"$tmp/dump" 2>/dev/null; then
+    for key in "/mnt/a\$1;x" /mnt/grün /mnt/pct '/mnt/b\s' /mnt/own; do
+        grep -qF "  $key | " "$tmp/dump" || fail "autofs: no key $key in $(cat "$tmp/dump")"
+    done
+    echo "autofs: its own reader agrees"
+fi
+
+# ---- Kubernetes, and VIPs for a Linux box in a network namespace of its own ----
+nfsbal plan tests/golden/format/lags.yaml --format kubernetes --host pve1 >"$tmp/pv.yaml"
+"$python" - "$tmp" <<'PY'
+import sys, yaml
+volumes = [v for v in yaml.safe_load_all(open(sys.argv[1] + "/pv.yaml", encoding="utf-8")) if v]
+assert [(v["kind"], v["metadata"]["name"], v["spec"]["nfs"]) for v in volumes] == [
+    ("PersistentVolume", "a", {"server": "10.1.0.101", "path": "/a"}),
+    ("PersistentVolume", "b", {"server": "10.1.0.102", "path": "/b"})], volumes
+assert all(v["spec"]["persistentVolumeReclaimPolicy"] == "Retain" for v in volumes)
+PY
+print nas >"$tmp/nas.sh"
+shellcheck -s sh "$tmp/nas.sh" || fail "nas: shellcheck has something to say"
+cat >"$tmp/nas.run" <<SH
+ip link add e0 type veth peer name e9 && ip addr add 10.1.0.100/24 dev e0 && . "$tmp/nas.sh" && ip -o addr show dev e0
+SH
+if unshare -n true 2>/dev/null; then
+    unshare -n sh "$tmp/nas.run" >"$tmp/nas.out" || fail "nas: the script"
+    grep -q '^10.1.0.100/24: there already' "$tmp/nas.out" || fail "nas: an address that is there"
+    grep -q '^10.1.0.101/24: added' "$tmp/nas.out" || fail "nas: an address that is missing"
+    grep -q 'inet 10.1.0.101/24' "$tmp/nas.out" || fail "nas: it says so, but adds nothing"
+fi
+echo "Terraform, libvirt, Kubernetes, NAS: read back"
+
 # ---- nothing removes ----
-for format in esxcli ansible hosts zone; do print "$format"; done >"$tmp/all"
-cat "$tmp/fstab" "$tmp/units" >>"$tmp/all"
+# The way back of switches and NAS is told in comments.
+{
+    for format in esxcli ansible hosts zone; do print "$format"; done
+    cat "$tmp/fstab" "$tmp/units" "$tmp/govc.sh" "$tmp/site.tf" "$tmp/pools" "$tmp/auto.map" "$tmp/pv.yaml"
+    nfsbal plan tests/golden/format/lags.yaml --format switch | grep -v '^!'
+    nfsbal plan topologies/examples/plant-b.yaml --format nas | grep -v '^#'
+} >"$tmp/all"
+! grep -E '^ *(no|delete|default) ' "$tmp/all" || fail "something here takes away"
 ! grep -wiE 'remove|umount|unmount|absent|Remove-Datastore' "$tmp/all" || fail "something here removes"
 
 # ---- a newline, which no format can hold ----
 sed 's|/plain|/pl\\nain|g' "$site" >"$tmp/newline.yaml"
 nfsbal plan "$tmp/newline.yaml" -o "$tmp/newline.json" >/dev/null
-for format in esxcli powercli ansible hosts zone; do
+for format in esxcli powercli ansible hosts zone govc terraform; do
     rc=0
     nfsbal diff "$tmp/newline.yaml" --plan "$tmp/newline.json" --format "$format" >"$tmp/out" 2>"$tmp/err" || rc=$?
     [ "$rc" = 2 ] || fail "$format takes a newline"
     [ ! -s "$tmp/out" ] || fail "$format: printed something before it refused a newline"
-    [ "$format" = powercli ] || grep -q 'control character' "$tmp/err" || fail "$format: does not say what is wrong"
+    case $format in powercli | govc | terraform) continue ;; esac # they refuse another name before
+    grep -q 'control character' "$tmp/err" || fail "$format: does not say what is wrong"
 done

@@ -79,11 +79,22 @@ static void control(void **state)
     assert_false(quote_possible("a\x7f"));
 }
 
+static void others(void **state)
+{
+    (void)state;
+    same(quote_hcl, "a\"b\\c ${x} %{y} $z %", "\"a\\\"b\\\\c $${x} %%{y} $z %\"");
+    same(quote_xml, "it's <a> & \"b\"", "it&apos;s &lt;a&gt; &amp; \"b\"");
+    same(quote_yaml, "it's {{ x }} # $", "'it''s {{ x }} # $'");
+    same(quote_autofs_key, "/mnt/a-b.c", "/mnt/a-b.c");
+    same(quote_autofs_key, "/mnt/gr\xc3\xbcn b\\s", "\"/mnt/gr\xc3\xbcn b\\s\"");
+    same(quote_autofs, "n:/a b\\c\"d'e$f&g#h", "n:/a\\ b\\\\c\\\"d\\'e\\$f\\&g\\#h");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shell), cmocka_unit_test(powershell), cmocka_unit_test(fstab),
-        cmocka_unit_test(units), cmocka_unit_test(ansible),    cmocka_unit_test(control),
+        cmocka_unit_test(shell),   cmocka_unit_test(powershell), cmocka_unit_test(fstab),  cmocka_unit_test(units),
+        cmocka_unit_test(ansible), cmocka_unit_test(control),    cmocka_unit_test(others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -217,6 +217,15 @@ static void set_read_ahead(struct fs *fs)
         fs_reportf(fs, "readahead=%lld: %s: %s; the kernel's 128 KiB stay", (long long)bytes, path, strerror(errno));
 }
 
+#ifdef __SANITIZE_ADDRESS__
+/* libfuse 3.14 frees the name of the mount point in fuse_session_unmount() only, which would unmount whatever is at that name
+ * by then: we have taken our own mount away already (detach()). */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) { return "leak:fuse_session_mount\n"; }
+const char *__lsan_default_options(void);
+const char *__lsan_default_options(void) { return "print_suppressions=0"; }
+#endif
+
 static bool open_session(struct fs *fs, char *problem, size_t size)
 {
     struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
@@ -287,6 +296,8 @@ struct fs *fs_mount(const struct fs_config *config, char *problem, size_t size)
     fs->read_max = least(least(NFS3_IO_MAX, root->read_max), o->rsize) & ~4095U;
     fs->write_max = least(least(NFS3_IO_MAX, root->write_max), o->wsize);
     TAILQ_INIT(&fs->ops);
+    TAILQ_INIT(&fs->files);
+    TAILQ_INIT(&fs->directories);
     TAILQ_INIT(&fs->idle);
     TAILQ_INIT(&fs->starving);
     TAILQ_INIT(&fs->unsent);
@@ -407,6 +418,8 @@ void fs_free(struct fs *fs)
         fuse_session_destroy(fs->session);
     free_ops(&fs->ops);
     free_ops(&fs->idle);
+    files_free(fs);
+    directories_free(fs);
     handles_each(&fs->handles, close_stable, fs);
     handles_free(&fs->handles);
     free(fs->message.mem);

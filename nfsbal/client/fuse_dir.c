@@ -20,6 +20,7 @@ struct entry {
 };
 
 struct directory {
+    TAILQ_ENTRY(directory) link; /* of all that are open */
     struct nfs3_credential credential;
     uint64_t verifier;
     bool plus; /* ask with READDIRPLUS */
@@ -33,8 +34,23 @@ struct directory {
     size_t names_size, names_capacity;
 };
 
+static void close_directory(struct fs *fs, struct directory *d)
+{
+    TAILQ_REMOVE(&fs->directories, d, link);
+    free(d->entries);
+    free(d->names);
+    free(d);
+}
+
+void directories_free(struct fs *fs)
+{
+    for (struct directory *d; (d = TAILQ_FIRST(&fs->directories)) != NULL;)
+        close_directory(fs, d);
+}
+
 void fs_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
+    struct fs *fs = fs_of(req);
     struct op *op = op_new(req, ino);
     struct directory *d = op ? calloc(1, sizeof *d) : NULL;
 
@@ -44,27 +60,21 @@ void fs_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
         op_fail(op, ENOMEM);
         return;
     }
+    TAILQ_INSERT_TAIL(&fs->directories, d, link);
     d->credential = op->credential;
-    d->plus = op->fs->options->plus;
+    d->plus = fs->options->plus;
     fi->fh = (uintptr_t)d;
     fuse_req_interrupt_func(req, NULL, NULL);
     op->req = NULL;
     op_free(op);
     if (fuse_reply_open(req, fi) == -ENOENT)
-        free(d);
-}
-
-static void close_directory(struct directory *d)
-{
-    free(d->entries);
-    free(d->names);
-    free(d);
+        close_directory(fs, d);
 }
 
 void fs_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
     (void)ino;
-    close_directory((struct directory *)(uintptr_t)fi->fh);
+    close_directory(fs_of(req), (struct directory *)(uintptr_t)fi->fh);
     fuse_reply_err(req, 0);
 }
 

@@ -28,6 +28,7 @@ bool file_open(struct op *op, struct node *n, const struct nfs3_credential *cred
     f->credential = *credential;
     f->flags = fi->flags;
     f->through = fs->options->cache == MOUNT_CACHE_NONE || (fi->flags & (O_DIRECT | O_APPEND)) != 0;
+    TAILQ_INSERT_TAIL(&fs->files, f, link);
     n->opens++;
     node_hold(n);
     fs->open_files++;
@@ -52,6 +53,7 @@ void file_close(struct fs *fs, struct file *f)
     struct node *n = f->node;
 
     fs->open_files--;
+    TAILQ_REMOVE(&fs->files, f, link);
     free(f);
     if (--n->opens == 0) {
         if (n->removed)
@@ -59,6 +61,14 @@ void file_close(struct fs *fs, struct file *f)
         node_rest(fs, n);
     }
     node_drop(fs, n);
+}
+
+void files_free(struct fs *fs)
+{
+    for (struct file *f; (f = TAILQ_FIRST(&fs->files)) != NULL;) {
+        TAILQ_REMOVE(&fs->files, f, link);
+        free(f);
+    }
 }
 
 static void answer_open(struct op *op)

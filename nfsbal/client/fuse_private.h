@@ -20,6 +20,8 @@ struct directory;
 struct op;
 
 TAILQ_HEAD(op_list, op);
+TAILQ_HEAD(file_list, file);
+TAILQ_HEAD(directory_list, directory);
 
 /* One request of the kernel, from its arrival to its answer; also our own errands (`req` NULL). */
 struct op {
@@ -50,6 +52,7 @@ struct op {
 };
 
 struct file {
+    TAILQ_ENTRY(file) link; /* of all that are open */
     struct node *node;
     struct nfs3_credential credential; /* who opened it; reads and writes go out as that */
     int flags;                         /* of open(2) */
@@ -91,6 +94,9 @@ struct fs {
     struct op_list ops, starving;
     struct op_list idle; /* memory for the next */
     size_t n_ops, n_starving, n_idle;
+    /* What the kernel has open. A mount that is taken away under it never hears of the end. */
+    struct file_list files;
+    struct directory_list directories;
     struct fs_groups groups[FS_GROUPS];
     struct handles handles;
     struct attr_limits regular, directory;
@@ -132,6 +138,8 @@ struct node *node_entry(struct fs *fs, struct node *dir, const char *name, const
 
 void attr_to_stat(const struct nfs3_attr *a, struct stat *st);
 void file_close(struct fs *fs, struct file *file);
+void files_free(struct fs *fs);       /* what is still open, when no more requests come */
+void directories_free(struct fs *fs); /* the same */
 bool file_open(struct op *op, struct node *n, const struct nfs3_credential *credential, struct fuse_file_info *fi);
 
 void fs_arm(struct fs *fs);

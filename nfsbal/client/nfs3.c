@@ -118,7 +118,7 @@ static void pending_free(struct nfs3_pending *p)
 
 static void say(struct nfs3 *n, const char *text)
 {
-    if (!*n->problem)
+    if (!*n->problem && text) /* libnfs may have nothing to say */
         snprintf(n->problem, sizeof n->problem, "%s", text);
 }
 

@@ -103,7 +103,7 @@ kill -TERM $mount_pid
 rig_wait "! mountpoint -q $mnt" "it to be detached"
 echo more >&3
 exec 3>&-
-wait $mount_pid || fail "SIGTERM: not everything was written"
+wait $mount_pid || { cat $rig/mount.log; fail "SIGTERM: not everything was written"; }
 expect "open" "$(tr '\n' ' ' <$rig/export/open)" "kept more "
 
 echo "--- soft: EIO when no server is left, once, and the log says what is missing"

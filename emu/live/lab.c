@@ -284,6 +284,36 @@ int lab_nodes(struct lab *lab, const struct topo *t)
     return 0;
 }
 
+static void free_nodes(struct lab *lab)
+{
+    for (size_t i = 0; i < lab->n_nodes; i++) {
+        struct lab_node *n = &lab->nodes[i];
+
+        for (size_t k = 0; k < n->n_addresses; k++)
+            free(n->addresses[k]);
+        free(n->addresses);
+        free(n->name);
+        free(n->kind);
+        free(n->netns);
+        free(n->folder);
+    }
+    free(lab->nodes);
+    lab->nodes = NULL;
+    lab->n_nodes = 0;
+}
+
+int lab_check(struct lab *lab, char *problem, size_t size)
+{
+    for (size_t i = 0; i < lab->n_nodes; i++)
+        if (access(lab->nodes[i].netns, F_OK) == 0) {
+            snprintf(problem, size, "%s is there already, and no lab's: take another name with --name",
+                     lab->nodes[i].netns);
+            free_nodes(lab);
+            return -EEXIST;
+        }
+    return 0;
+}
+
 /* ---- lab.json ---- */
 
 static void write_node(struct json_out *j, const struct lab_node *n)
@@ -457,18 +487,7 @@ void lab_free(struct lab *lab)
 {
     if (!lab)
         return;
-    for (size_t i = 0; i < lab->n_nodes; i++) {
-        struct lab_node *n = &lab->nodes[i];
-
-        for (size_t k = 0; k < n->n_addresses; k++)
-            free(n->addresses[k]);
-        free(n->addresses);
-        free(n->name);
-        free(n->kind);
-        free(n->netns);
-        free(n->folder);
-    }
-    free(lab->nodes);
+    free_nodes(lab);
     if (lab->lock >= 0)
         close(lab->lock);
     free(lab->name);

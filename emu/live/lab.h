@@ -57,6 +57,9 @@ void lab_name_from(const char *title, char *name, size_t size); /* a valid one, 
 int lab_new(struct lab **out, const char *name, char *problem, size_t size);
 /* Fills in the nodes of the topology: hosts and NAS controllers. -ENOMEM. */
 int lab_nodes(struct lab *lab, const struct topo *t);
+/* -EEXIST with a sentence when something that the lab is about to make is there already: then the lab has no nodes any more,
+ * so that it takes nothing away that isn't its own. */
+int lab_check(struct lab *lab, char *problem, size_t size);
 int lab_write(const struct lab *lab); /* lab.json, whole or not at all: 0 or -errno */
 
 /* Reads a lab by its name; NULL with a sentence. */

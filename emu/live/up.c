@@ -250,12 +250,13 @@ int up(const struct up_options *o, struct topo *t, char *name, char *problem, si
     rc = lab_new(&u.lab, name, problem, size);
     if (rc < 0)
         return rc;
+    snprintf(problem, size, "out of memory");
     rc = describe(u.lab, o, t);
+    if (rc == 0)
+        rc = lab_check(u.lab, problem, size);
     if (rc == 0) {
         up_scale(t, o->scale);
         rc = start(&u, problem, size);
-    } else {
-        snprintf(problem, size, "out of memory");
     }
     if (rc < 0) { /* the child has cleaned up, unless it was killed */
         char unused[512];

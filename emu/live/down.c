@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -73,12 +74,13 @@ int down(struct lab *lab, char *problem, size_t size)
     } else if (pidfd >= 0) {
         close(pidfd);
     }
-    if (access(lab->folder, F_OK) < 0)
+    /* It was killed: what is left is ours to remove, unless `emu clean` is at it. */
+    rc = lab_lock(lab);
+    if (rc == -ENOENT)
         return 0;
-    if (lab_alive(lab)) {
-        snprintf(problem, size, "the lab's process can't be ended: it belongs to another user, or is starting");
-        return -EPERM;
-    }
-    rc = lab_remove(lab, problem, size);
-    return rc;
+    if (rc == -EWOULDBLOCK)
+        snprintf(problem, size, "its process can't be ended: it is another user's, or about to start or end");
+    else if (rc < 0)
+        snprintf(problem, size, "%s/lock: %s", lab->folder, strerror(-rc));
+    return rc < 0 ? rc : lab_remove(lab, problem, size);
 }

@@ -198,7 +198,7 @@ static int empty_folder(int fd, dev_t device)
                 rc = sub < 0 ? -errno : empty_folder(sub, device);
             }
         }
-        if (rc == 0 && unlinkat(fd, e->d_name, flags) < 0)
+        if (rc == 0 && unlinkat(fd, e->d_name, flags) < 0 && errno != ENOENT)
             rc = -errno;
     }
     closedir(d);
@@ -250,13 +250,11 @@ int lab_clean(const char *name, char *problem, size_t size)
     if (!lab) {
         bare = lab_bare(name, problem, size);
         if (!bare)
-            return -ENOMEM;
+            return -EINVAL;
     }
     rc = lab_lock(lab ? lab : bare);
-    if (rc == -EWOULDBLOCK)
+    if (rc == -EWOULDBLOCK || rc == -ENOENT) /* alive; gone in the meantime */
         rc = 0;
-    else if (rc == -ENOENT)
-        rc = 0; /* gone in the meantime */
     else if (rc < 0)
         snprintf(problem, size, "%s", strerror(-rc));
     else if (lab)

@@ -195,7 +195,9 @@ static void __attribute__((noreturn)) become_load(const struct load *l, int netn
     if (dup2(in, 0) != 0 || dup2(out, 1) != 1 || dup2(jobs, 3) != 3)
         _exit(126);
     close_range(4, ~0U, 0);
-    execlp(l->program, "nfsbal", "load", "--congestion", "cubic", "--jobs", "/dev/fd/3", (char *)NULL);
+    /* Nobody reads what is written: after a VIP has moved, later writes to the same bytes need not wait. */
+    execlp(l->program, "nfsbal", "load", "--congestion", "cubic", "--failback", "1ms", "--quarantine", "1ms", "--jobs",
+           "/dev/fd/3", (char *)NULL);
     fprintf(stderr, "emu live: %s: %s\n", l->program, strerror(errno));
     _exit(127);
 }

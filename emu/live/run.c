@@ -195,7 +195,7 @@ static void job_progress(void *context, size_t job, ps_t at, uint64_t read, uint
 {
     struct live *l = context;
     int vip = l->result->topo->mounts[l->result->jobs[job].mount].vip;
-    tally_job(l->tally, job, box_of_vip(l->result->topo, vip, at), at, read, written);
+    tally_job(l->tally, job, box_of_vip(l->result->topo, vip, at - 1), at, read, written);
 }
 
 static void job_latency(void *context, size_t job, bool write, ps_t latency, uint32_t n)

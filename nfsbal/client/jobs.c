@@ -283,8 +283,7 @@ static void was_read(struct request *r, const struct nfs3_result *result)
         op_over(op, false);
         return;
     }
-    op_over(op, !j->config.verify ||
-                    stamps_check(&j->stamps, op->what.offset, op->buffer->data, op->what.bytes, op->floor));
+    op_over(op, !op->buffer || stamps_check(&j->stamps, op->what.offset, op->buffer->data, op->what.bytes, op->floor));
 }
 
 static void read_more(struct op *op)

@@ -66,36 +66,39 @@ static bool fits(const ZDR *z, uint32_t most, uint32_t each)
     return length <= most && length <= (uint32_t)(z->size - z->pos - 4) / each;
 }
 
-bool_t libnfs_zdr_bytes(ZDR *z, char **bytes, uint32_t *size, uint32_t most)
+/* The parameters' names are libnfs's. */
+
+bool_t libnfs_zdr_bytes(ZDR *zdrs, char **bufp, uint32_t *size, uint32_t maxsize)
 {
-    return fits(z, most, 1) && nfs3_guard_init() && next_bytes(z, bytes, size, most);
+    return fits(zdrs, maxsize, 1) && nfs3_guard_init() && next_bytes(zdrs, bufp, size, maxsize);
 }
 
-bool_t libnfs_zdr_string(ZDR *z, char **text, uint32_t most)
+bool_t libnfs_zdr_string(ZDR *zdrs, char **strp, uint32_t maxsize)
 {
-    return fits(z, most, 1) && nfs3_guard_init() && next_string(z, text, most);
+    return fits(zdrs, maxsize, 1) && nfs3_guard_init() && next_string(zdrs, strp, maxsize);
 }
 
-bool_t libnfs_zdr_array(ZDR *z, char **items, uint32_t *n, uint32_t most, uint32_t size, zdrproc_t item)
+bool_t libnfs_zdr_array(ZDR *zdrs, char **arrp, uint32_t *size, uint32_t maxsize, uint32_t elsize, zdrproc_t proc)
 {
-    return fits(z, most, 4) && nfs3_guard_init() && next_array(z, items, n, most, size, item);
+    return fits(zdrs, maxsize, 4) && nfs3_guard_init() && next_array(zdrs, arrp, size, maxsize, elsize, proc);
 }
 
-bool_t libnfs_zdr_opaque(ZDR *z, char *bytes, uint32_t size)
+bool_t libnfs_zdr_opaque(ZDR *zdrs, char *objp, uint32_t size)
 {
-    if (z->x_op == ZDR_DECODE && (z->pos < 0 || z->pos > z->size || size > (uint32_t)(z->size - z->pos)))
+    if (zdrs->x_op == ZDR_DECODE &&
+        (zdrs->pos < 0 || zdrs->pos > zdrs->size || size > (uint32_t)(zdrs->size - zdrs->pos)))
         return 0;
-    return nfs3_guard_init() && next_opaque(z, bytes, size);
+    return nfs3_guard_init() && next_opaque(zdrs, objp, size);
 }
 
-bool_t libnfs_zdr_pointer(ZDR *z, char **object, uint32_t size, zdrproc_t item)
+bool_t libnfs_zdr_pointer(ZDR *zdrs, char **objp, uint32_t size, zdrproc_t proc)
 {
     bool_t ok;
 
     if (depth >= GUARD_DEPTH || !nfs3_guard_init())
         return 0;
     depth++;
-    ok = next_pointer(z, object, size, item);
+    ok = next_pointer(zdrs, objp, size, proc);
     depth--;
     return ok;
 }

@@ -1,5 +1,6 @@
 #include "nfsbal/client/stamp.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,8 +122,8 @@ bool stamps_check(struct stamps *s, uint64_t offset, const uint8_t *data, size_t
             continue;
         good = false;
         if (s->wrong++ == 0)
-            snprintf(s->problem, sizeof s->problem, "data at %llu %s (write %llu, acknowledged %u)",
-                     (unsigned long long)(offset + at), wrong, (unsigned long long)h.number, floor[at / s->unit]);
+            snprintf(s->problem, sizeof s->problem, "data at %" PRIu64 " %s (write %" PRIu64 ", acknowledged %u)",
+                     offset + at, wrong, h.number, floor[at / s->unit]);
     }
     return good;
 }

@@ -358,23 +358,20 @@ static int one_job(const char *command, struct topo_arena *a, struct load_option
 }
 
 /* With --jobs only what holds for all jobs may be said. */
-static bool only_common(const struct load_options *o, const struct load_options *untouched)
+static bool only_common(const struct load_options *o, const struct load_options *d)
 {
-    struct load_options rest = *o;
+    bool numbers = o->read_share == d->read_share && o->rate == d->rate && o->iops == d->iops && o->block == d->block &&
+                   o->bytes == d->bytes && o->size == d->size && o->duration == d->duration &&
+                   o->outstanding == d->outstanding && o->nconnect == d->nconnect && o->port == d->port &&
+                   o->mount_port == d->mount_port && o->uid == d->uid && o->gid == d->gid && o->seed == d->seed;
 
-    rest.jobs = untouched->jobs;
-    rest.json = untouched->json;
-    rest.congestion = untouched->congestion;
-    rest.bound = rest.failback = rest.quarantine = rest.timeo = 0;
-    rest.soft = false;
-    return memcmp(&rest, untouched, sizeof rest) == 0;
+    return numbers && o->op == d->op && o->pattern == d->pattern && o->spread == d->spread && !o->export &&
+           !o->source && !o->sport && !o->stable && !o->fill && !o->verify;
 }
 
-/* All bytes, so that what was not touched can be told. */
 static void set_defaults(struct load_options *o)
 {
-    memset(o, 0, sizeof *o);
-    o->jobs = "";
+    *o = (struct load_options){.jobs = ""};
     o->spread = 2;
     o->read_share = 0.5;
     o->block = NFS3_IO_MAX;
@@ -394,7 +391,7 @@ int command_load(int argc, char **argv)
     int rc;
 
     set_defaults(&o);
-    memcpy(&untouched, &o, sizeof o);
+    untouched = o;
     rc = option_parse(&table, argc, argv, &o, &operands);
 
     if (rc == OPTION_GO_ON) {

@@ -18,14 +18,16 @@ struct reader {
     uint64_t seed;
     char *problem;
     size_t size;
-    const char *job; /* for messages */
+    const char *job; /* for messages; NULL: the document */
     bool good;
 };
 
 static void complain(struct reader *r, const char *member, const char *what)
 {
-    if (r->good)
+    if (r->good && r->job)
         snprintf(r->problem, r->size, "job `%s`: `%s`: %s", r->job, member, what);
+    else if (r->good)
+        snprintf(r->problem, r->size, "`%s`: %s", member, what);
     r->good = false;
 }
 
@@ -93,13 +95,14 @@ static int choice_of(struct reader *r, const struct json_in *object, const char 
                      int otherwise)
 {
     const char *text = text_of(r, object, member, NULL);
-    char what[120] = "one of";
+    char what[200];
 
     if (!text)
         return otherwise;
     for (int i = 0; names[i]; i++)
         if (strcmp(names[i], text) == 0)
             return i;
+    snprintf(what, sizeof what, "`%.60s` is none of", text);
     for (int i = 0; names[i]; i++)
         snprintf(what + strlen(what), sizeof what - strlen(what), " %s", names[i]);
     complain(r, member, what);
@@ -261,7 +264,7 @@ bool load_document_read(struct topo_arena *a, const char *path, const struct loa
                         struct load_document *out, char *problem, size_t size)
 {
     static const char *const known[] = {"schema", "seed", "hold", "jobs", NULL};
-    struct reader r = {.arena = a, .common = common, .problem = problem, .size = size, .good = true, .job = "*"};
+    struct reader r = {.arena = a, .common = common, .problem = problem, .size = size, .good = true};
     struct json_in *root = json_in_load(path, problem, size);
     const char *schema = json_in_text(json_in_member(root, "schema"));
     const struct json_in *list = json_in_member(root, "jobs");
@@ -305,13 +308,13 @@ bool load_plan_ports(struct topo_arena *a, struct job_config *job, char *problem
     struct local_link link;
     char text[64];
 
-    for (size_t i = 0; servers && i < n; i++)
-        conn_parse_address(conn_print_address(&p->servers[i / each].address, text, sizeof text),
-                           p->port ? p->port : 2049, &servers[i]);
-    if (!servers || !ports) {
+    if (!servers || !ports || !p->servers) {
         snprintf(problem, size, "out of memory");
         return false;
     }
+    for (size_t i = 0; i < n; i++)
+        conn_parse_address(conn_print_address(&p->servers[i / each].address, text, sizeof text),
+                           p->port ? p->port : 2049, &servers[i]);
     if (!source.any.sa_family && !local_link_source(&servers[0], &source)) {
         snprintf(problem, size, "no route to %s", p->servers[0].name);
         return false;

@@ -120,14 +120,17 @@ int cmd_capture(int argc, char **argv)
     struct option_list operands = {0};
     int rc = option_parse(&table, argc, argv, &options, &operands);
 
-    if (rc == OPTION_GO_ON && !options.write)
+    if (rc != OPTION_GO_ON)
+        goto out;
+    if (!options.write)
         rc = cli_error(CLI_USAGE, argv[0], "-w FILE is missing: where shall the frames go? - is standard output");
-    if (rc == OPTION_GO_ON && strcmp(options.write, "-") == 0 && isatty(STDOUT_FILENO))
+    else if (strcmp(options.write, "-") == 0 && isatty(STDOUT_FILENO))
         rc = cli_error(CLI_USAGE, argv[0],
                        "-w -: standard output is a terminal, which can't show frames; pipe them on, "
                        "into `tshark -r -` for example");
-    if (rc == OPTION_GO_ON)
+    else
         rc = run(argv[0], &options, operands.items[0], operands.items[1]);
+out:
     option_free(&table, &options, &operands);
     return rc;
 }

@@ -7,7 +7,7 @@
 struct control_client;
 
 /* Connects to its control socket. NULL, with a message, when there is no such lab or it is dead; *rc is then the exit code. */
-struct control_client *lab_client(const char *command, const char *lab, int *rc);
+struct control_client *lab_client(const char *command, const char *name, int *rc);
 
 /* Prints why a request failed: exit code 2 when the lab has refused it (wrong input), else 1. */
 int lab_client_failed(const char *command, const struct control_client *c, const char *problem);

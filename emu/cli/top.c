@@ -113,7 +113,7 @@ static bool open_terminal(void)
     if (has_colors()) {
         start_color();
         use_default_colors();
-        for (short i = 0; i < TOP_STYLE_COUNT; i++)
+        for (int i = 0; i < TOP_STYLE_COUNT; i++)
             init_pair((short)(i + 1), styles[i].colour, -1);
     }
     return true;
@@ -319,7 +319,7 @@ static int watch_lab(struct top *t)
     t->next_ms = now_ms() + t->interval_ms;
     while (!*interrupted) {
         struct pollfd p[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
-        int64_t left = t->next_ms - now_ms();
+        int64_t left;
 
         paint(t);
         do { /* a capture that runs doesn't paint anew for every frame */

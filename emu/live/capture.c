@@ -232,10 +232,10 @@ void captures_free(struct captures *c)
 {
     if (!c)
         return;
-    while (c->streams) {
-        struct stream *s = c->streams;
+    for (struct stream *s = c->streams, *next; s; s = next) {
         struct control_connection *connection = s->connection;
 
+        next = s->next;
         write_until(s, PS_NEVER - 1);
         free_stream(s);
         control_stream_end(connection);

@@ -423,9 +423,10 @@ void control_server_free(struct control_server *s)
         return;
     ev_io_stop(s->loop, &s->acceptable);
     unlink(s->path);
-    while (s->connections) {
-        (void)flush(s->connections);
-        connection_free(s->connections);
+    for (struct control_connection *c = s->connections, *next; c; c = next) {
+        next = c->next;
+        (void)flush(c);
+        connection_free(c);
     }
     ev_io_stop(s->loop, &s->acceptable); /* a full server starts it again when it has room */
     close(s->fd);

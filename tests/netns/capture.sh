@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # needs: full. What emu capture writes, read by tshark: real frames, none malformed, checksums right, the rate of the link; tags.
+# shellcheck disable=SC1091,SC2154,SC2086 # the rig's variables; names of labs have no blanks
 set -euo pipefail
 . tests/support/lab_rig.bash
 

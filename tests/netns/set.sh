@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # needs: full release alone. Every key of emu set, and emu move: the effect measured by ping, iperf3 and a capture.
+# shellcheck disable=SC1091,SC2154,SC2086 # the rig's variables; names of labs have no blanks
 set -euo pipefail
 . tests/support/lab_rig.bash
 

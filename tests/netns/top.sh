@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # needs: full. emu top in a terminal (tmux): what it shows, its keys, sizes; and emu metrics, read by Prometheus' own parser.
+# shellcheck disable=SC1091,SC2154,SC2086 # the rig's variables; names of labs have no blanks
 set -euo pipefail
 . tests/support/lab_rig.bash
 

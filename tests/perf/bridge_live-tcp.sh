@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The same stream through a Linux bridge: in the kernel, without a copy to user space; what one could have at most.
+# shellcheck disable=SC1091,SC2154,SC2086,SC2034 # what live.bash has; commands of the rig are words, its paths have no blanks
 set -euo pipefail
 . tests/perf/live.bash
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Links of 1 Gbit/s: what TCP gets is what is left after Ethernet (preamble, FCS, gap), IP and TCP with timestamps, 0.9415 of it at
 # MTU 1500 and 0.990 at 9000. One link, then four at a time.
+# shellcheck disable=SC1091,SC2154,SC2086,SC2034 # what live.bash has; commands of the rig are words, its paths have no blanks
 set -euo pipefail
 . tests/perf/live.bash
 

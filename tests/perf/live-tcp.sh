@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # One TCP stream, MTU 1500, that nothing shapes: through a host's vSwitch with four uplinks under IP hash, a switch and its LAG.
+# shellcheck disable=SC1091,SC2154,SC2086,SC2034 # what live.bash has; commands of the rig are words, its paths have no blanks
 set -euo pipefail
 . tests/perf/live.bash
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # 64 hosts on a Linux bridge as Mininet makes them, and takes them away.
+# shellcheck disable=SC1091,SC2154,SC2086,SC2034 # what live.bash has; commands of the rig are words, its paths have no blanks
 set -euo pipefail
 . tests/perf/live.bash
 python=/usr/bin/python3

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The same link as Mininet makes it: two hosts on a Linux bridge, TCLink with 1000 Mbit/s.
+# shellcheck disable=SC1091,SC2154,SC2086,SC2034 # what live.bash has; commands of the rig are words, its paths have no blanks
 set -euo pipefail
 . tests/perf/live.bash
 python=/usr/bin/python3

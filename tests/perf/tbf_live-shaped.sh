@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The same link as a Linux bridge with a token bucket of 1 Gbit/s each way.
+# shellcheck disable=SC1091,SC2154,SC2086,SC2034 # what live.bash has; commands of the rig are words, its paths have no blanks
 set -euo pipefail
 . tests/perf/live.bash
 need tc iproute2

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The same stream through vde_switch, with a vde_plug2tap at each end.
+# shellcheck disable=SC1091,SC2154,SC2086,SC2034 # what live.bash has; commands of the rig are words, its paths have no blanks
 set -euo pipefail
 . tests/perf/live.bash
 need vde_switch vde2

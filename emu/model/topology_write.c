@@ -222,7 +222,8 @@ static const char *quoted(struct writer *w, const char *text)
 static const char *as_range(struct writer *w, const struct edit *e)
 {
     const char *first = e->wanted[0]->text;
-    size_t prefix = strlen(first), suffix = strlen(first), shortest = strlen(first);
+    size_t shortest = strlen(first);
+    size_t prefix = shortest, suffix = shortest;
     for (size_t i = 1; i < e->n; i++) {
         const char *text = e->wanted[i]->text;
         size_t n = strlen(text), p = 0, s = 0;

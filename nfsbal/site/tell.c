@@ -143,9 +143,6 @@ static void close_question(struct reader *r)
 
 static bool take_answer(struct reader *r, const char *line)
 {
-    const struct topo_teaming *teaming = r->asked.team < 0 ? NULL : &r->t->teams[r->asked.team].teaming;
-    bool ports = !teaming || !teaming->policy.policy ||
-                 (hash_reads(&teaming->policy) & (HASH_READS_SRC_PORT | HASH_READS_DST_PORT));
     char name[64];
     int port;
 
@@ -154,12 +151,13 @@ static bool take_answer(struct reader *r, const char *line)
         if (port < 0)
             return false;
         r->asked.team = r->t->ports[port].team;
-        teaming = &r->t->teams[r->asked.team].teaming;
-        ports = !teaming->policy.policy || (hash_reads(&teaming->policy) & (HASH_READS_SRC_PORT | HASH_READS_DST_PORT));
         snprintf(name, sizeof name, "%s", r->t->ports[port].name);
     } else if (!path_proof_answer(&r->asked, line, name, sizeof name)) {
         return false;
     }
+    const struct topo_teaming *teaming = &r->t->teams[r->asked.team].teaming;
+    bool ports =
+        !teaming->policy.policy || (hash_reads(&teaming->policy) & (HASH_READS_SRC_PORT | HASH_READS_DST_PORT));
     r->open = OPEN_ANSWERED;
     port = path_proof_port(r->t, r->asked.team, name);
     if (port < 0) {
@@ -217,14 +215,16 @@ static bool open_question(struct reader *r, const char *text, int named)
         diag_add(r->d, DIAG_ERROR, NULL, at(r->number), NULL, "%s has no LAG `%.*s`", r->t->nodes[node].name,
                  (int)a.lag_length, a.lag);
     } else {
-        r->open = OPEN_QUESTION;
-        r->node = node;
+        char *copy = strdup(text);
+
         free(r->command);
-        r->command = strdup(text);
-        if (!r->command)
+        r->command = copy;
+        r->node = node;
+        if (!copy)
             r->rc = -ENOMEM;
-        else if (!path_proof_read(r->t, node, r->command, &r->asked)) /* once more: it points into the line */
-            r->open = OPEN_OTHER;
+        else if (path_proof_read(r->t, node, copy, &a)) /* once more: it points into the line */
+            r->open = OPEN_QUESTION;
+        r->asked = a;
     }
     return true;
 }

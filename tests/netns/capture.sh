@@ -51,6 +51,10 @@ sound() { # NAME : of .pcap; leaves .txt
 
 # 10.0.0.16 xor 10.0.0.100 is even, with 10.0.0.101 it is odd: vmnic0 and vmnic1.
 emu exec $lab nas:c -- iperf3 -s -1 -D -p 5201
+for _ in $(seq 100); do
+    ! emu exec $lab nas:c -- ss -Hltn "sport = :5201" | grep -q . || break
+    sleep 0.05
+done
 emu capture $lab esx1:vmnic0 -q -w "$rig/up.pcap" &
 c1=$!
 emu capture $lab "sw:p9" -q -s 100 -w "$rig/nas.pcap" &

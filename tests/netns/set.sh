@@ -51,7 +51,10 @@ echo "-- buffer: of the switch towards the NAS, where 100 Mbit/s meet 1 Gbit/s; 
 for buffer in 64KiB 1MiB; do
     set_link fs7500:ctl1.eth1 rate=100M buffer=$buffer
     emu exec $lab fs7500:ctl1 -- iperf3 -s -1 -D -p 6001 -B 10.10.5.103
-    sleep 0.3
+    for _ in $(seq 100); do
+        ! emu exec $lab fs7500:ctl1 -- ss -Hltn "sport = :6001" | grep -q . || break
+        sleep 0.05
+    done
     esx timeout 20 iperf3 -c 10.10.5.103 -p 6001 -u -b 300M -t 1 >/dev/null || fail "no UDP through a full queue"
     peak=$(field 'pc7048:ge12>fs7500:ctl1.eth1' queue_peak)
     case $buffer in

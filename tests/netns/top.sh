@@ -21,7 +21,7 @@ keys() { mux send-keys -t top "$@"; }
 # Waits until the screen has a line like this; shows it when it never comes.
 shows() { # PATTERN
     local _
-    for _ in $(seq 100); do
+    for _ in $(seq 200); do
         ! screen | grep -qE -- "$1" || return 0
         sleep 0.1
     done
@@ -30,7 +30,7 @@ shows() { # PATTERN
 }
 shows_not() {
     local _
-    for _ in $(seq 100); do
+    for _ in $(seq 200); do
         screen | grep -qE -- "$1" || return 0
         sleep 0.1
     done
@@ -41,6 +41,10 @@ shows_not() {
 # Something to see: 10.10.5.101 by vmnic4, at 20 Mbit/s, which any machine keeps up with.
 emu set $lab esx1:vmnic4 rate=20M
 emu exec $lab fs7500:ctl1 -- iperf3 -s -1 -D
+for _ in $(seq 100); do
+    ! emu exec $lab fs7500:ctl1 -- ss -Hltn "sport = :5201" | grep -q . || break
+    sleep 0.05
+done
 emu exec $lab esx1 -- timeout 120 iperf3 -c 10.10.5.101 -t 100 >/dev/null 2>&1 &
 mux -f /dev/null new-session -d -s top -x 110 -y 34 "cd '$rig' && emu top $lab --interval 200ms; echo ended with \$?; sleep 100"
 

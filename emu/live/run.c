@@ -42,6 +42,7 @@ struct live {
     struct tally_link *first, *last; /* per link direction: counters at zero, and as of late */
     uint64_t *bulk_first;            /* per link direction: bulk bytes at the begin of the phase */
     int bulk_phase;                  /* the one being measured, or -1 */
+    bool *moved_all;                 /* per job that ends by bytes: it has moved them */
     size_t failed;                   /* jobs */
     char failure[256];
     char *problem;
@@ -195,7 +196,33 @@ static void job_progress(void *context, size_t job, ps_t at, uint64_t read, uint
 {
     struct live *l = context;
     int vip = l->result->topo->mounts[l->result->jobs[job].mount].vip;
+    const struct topo_workload *w = &l->result->topo->workloads[l->result->jobs[job].workload];
     tally_job(l->tally, job, box_of_vip(l->result->topo, vip, at - 1), at, read, written);
+    l->moved_all[job] |= w->bytes && (double)(read + written) >= (double)w->bytes * l->options->scale;
+}
+
+/* A run with jobs that end by bytes is over with the last of these, as in virtual time. */
+static bool bytes_are_done(const struct live *l)
+{
+    const struct result *r = l->result;
+    for (size_t i = 0; i < r->n_jobs; i++)
+        if (schedule_runs(r, &r->jobs[i]) && r->topo->workloads[r->jobs[i].workload].bytes && !l->moved_all[i])
+            return false;
+    return l->plan.end == PS_NEVER;
+}
+
+/* The end of such a run: when the last job was done, if none had to be stopped; else when all had ended. */
+static ps_t end_of_bytes(const struct result *r, ps_t now)
+{
+    ps_t last = 0;
+    for (size_t i = 0; i < r->n_jobs; i++) {
+        if (!schedule_runs(r, &r->jobs[i]))
+            continue;
+        if (r->jobs[i].finished < 0)
+            return now;
+        last = r->jobs[i].finished > last ? r->jobs[i].finished : last;
+    }
+    return last < now ? last : now;
 }
 
 static void job_latency(void *context, size_t job, bool write, ps_t latency, uint32_t n)
@@ -432,7 +459,7 @@ static ps_t drive(struct live *l)
         if (working < 0)
             return working;
         now = monotonic() - begun;
-        if (!stopped && ((interrupted && *interrupted) || now > limit)) {
+        if (!stopped && ((interrupted && *interrupted) || now > limit || bytes_are_done(l))) {
             load_stop(l->load);
             stopped = true;
         }
@@ -460,7 +487,8 @@ static int play(struct live *l, struct live_report *report)
     if (!read_report(l, &before, report))
         return -EIO;
     r->complete = !(interrupted && *interrupted);
-    tally_finish(l->tally, l->plan.end != PS_NEVER && end > l->plan.end ? l->plan.end : end);
+    end = l->plan.end == PS_NEVER ? end_of_bytes(r, end) : end < l->plan.end ? end : l->plan.end;
+    tally_finish(l->tally, end);
     note_differences(l);
     note_scale(l);
     if (l->failed)
@@ -484,6 +512,7 @@ static int take_down(struct live *l)
     free(l->first);
     free(l->last);
     free(l->bulk_first);
+    free(l->moved_all);
     return rc;
 }
 
@@ -498,7 +527,8 @@ static int prepare(struct live *l)
     l->first = calloc(r->n_links + 1, sizeof *l->first);
     l->last = calloc(r->n_links + 1, sizeof *l->last);
     l->bulk_first = calloc(r->n_links + 1, sizeof *l->bulk_first);
-    if (l->tally && l->first && l->last && l->bulk_first)
+    l->moved_all = calloc(r->n_jobs + 1, sizeof *l->moved_all);
+    if (l->tally && l->first && l->last && l->bulk_first && l->moved_all)
         return 0;
     snprintf(l->problem, l->size, "%s", strerror(ENOMEM));
     return -ENOMEM;

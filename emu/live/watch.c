@@ -295,7 +295,9 @@ static struct json_in **ask_flows(const struct watch *w, struct control_client *
 
     *n = 0;
     snprintf(problem, size, "out of memory");
-    while (pages && more) {
+    if (!pages)
+        return NULL;
+    while (more) {
         grown = realloc(pages, (*n + 1) * sizeof(struct json_in *));
         if (grown) {
             pages = grown;

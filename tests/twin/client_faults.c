@@ -19,7 +19,7 @@
 #include "tests/support/fake_nfs.h"
 #include "tests/support/seed.h"
 
-enum { SIZE = 24 << 10, UNDER_WAY = 8, OPERATIONS = 120, SCHEDULES = 10, QUARANTINE_MS = 150 };
+enum { SIZE = 24 << 10, UNDER_WAY = 8, OPERATIONS = 120, SCHEDULES = 10, SCHEDULES_LONG = 150, QUARANTINE_MS = 150 };
 
 struct schedule {
     struct random random;
@@ -290,8 +290,11 @@ static void run_schedule(uint64_t seed)
 
 static void schedules(void **state)
 {
+    const char *is_long = getenv("TEST_LONG");
+    uint64_t n = is_long && strcmp(is_long, "yes") == 0 ? SCHEDULES_LONG : SCHEDULES;
+
     (void)state;
-    for (uint64_t i = 0; i < SCHEDULES; i++) {
+    for (uint64_t i = 0; i < n; i++) {
         print_message("schedule %llu\n", (unsigned long long)i);
         run_schedule(test_seed() * 1000 + i);
     }

@@ -739,6 +739,7 @@ static void errors_are_kept(void **state)
     fh = make_file(&b, "file");
     stable = stable_new(b.loop, b.paths, 1 << 20);
     f = stable_open(stable, &fh, NULL);
+    memset(buffer->data, 'x', 10);
     assert_int_equal(do_call(&b, &a, named(&b, NFS3_REMOVE, "file")), NFS3_SUCCESS);
     assert_int_equal(stable_write(f, buffer, 0, 0, 10, NFS3_UNSTABLE, on_stable, &lost), 0);
     buffer_release(buffer);

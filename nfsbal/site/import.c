@@ -350,10 +350,12 @@ void import_text(struct import *m, const char *device, const char *name, const c
                  struct diag *d)
 {
     struct import_device *dev = import_device(m, device);
-    const char *end = text + length, *at = find_marker(text, end);
+    const char *end = text + length, *at = length ? find_marker(text, end) : NULL;
     int line = 1;
 
     dev->has_folder = true;
+    if (length == 0)
+        return;
     if (!at) {
         take_output(m, dev, name, text, length, 0, d);
         return;

@@ -17,6 +17,7 @@ void import_gap(struct import_writer *w, int indent, const char *node, const cha
     va_list list;
 
     va_start(list, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is, in the line above */
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
     fprintf(w->out, "%*s# unknown: %s%s%s\n", indent, "", text, command ? "; ask: " : "", command ? command : "");
@@ -391,7 +392,7 @@ static void write_linux(struct import_writer *w, const struct import_device *d)
     for (const struct import_iface *f = d->ifaces.first; f; f = f->next) {
         const char *beneath = f->team ? f->team->name : f->nic ? f->nic->name : NULL;
 
-        if (!f->used)
+        if (!f->used || !beneath)
             continue;
         other_addresses(w, f);
         import_open(w, 6, import_name(w->m, f->name));

@@ -27,10 +27,10 @@ const char *import_policy(struct import_writer *w, int indent, const char *node,
 
 /* Members of "{a: b, c: [d, e]}"; those without a value are left out. import_open() begins, import_close() ends the line. */
 void import_open(struct import_writer *w, int indent, const char *name);
-void import_member(struct import_writer *w, const char *key, const char *value);
-void import_member_number(struct import_writer *w, const char *key, unsigned value); /* 0: left out */
-void import_member_mtu(struct import_writer *w, unsigned mtu);                       /* out of range: left out */
-void import_member_words(struct import_writer *w, const char *key, const struct import_words *words);
+void import_member(struct import_writer *w, const char *name, const char *value);
+void import_member_number(struct import_writer *w, const char *name, unsigned value); /* 0: left out */
+void import_member_mtu(struct import_writer *w, unsigned mtu);                        /* out of range: left out */
+void import_member_words(struct import_writer *w, const char *name, const struct import_words *words);
 void import_close(struct import_writer *w);
 
 void import_write_switch(struct import_writer *w, const struct import_device *d);

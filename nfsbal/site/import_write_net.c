@@ -194,7 +194,7 @@ static void write_ports(struct import_writer *w, const struct import_device *s)
 
 static void write_mlag(struct import_writer *w, const struct import_device *d)
 {
-    if (!d->mlag_first)
+    if (!d->mlag_first || !d->mlag)
         return;
     import_gap(w, 4, d->node, NULL, "the peer link of the pair %s, %s, on which LAGs end together", d->node,
                d->mlag->node);
@@ -624,10 +624,12 @@ static bool all_linux(const struct import_datastore *s)
 static void write_datastore(struct import_writer *w, const struct import_datastore *s)
 {
     const struct import_use *first = s->uses.first;
-    const char *gap = mount_gap(w, s);
+    const char *gap = first ? mount_gap(w, s) : NULL;
     bool several = false;
     size_t n = 0;
 
+    if (!first)
+        return;
     for (const struct import_use *u = first; u; u = u->next)
         n++;
     for (const struct import_datastore *other = w->m->datastores.first; other; other = other->next)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What nfsbal diff --format prints, read by the programs that it is for: shells, findmnt, systemd, YAML,
-# and libvirt's schema, xmllint, autofs, terraform where they are installed.
+# xmllint; by ansible-playbook, libvirt's schema, autofs and terraform where they are installed.
 set -euo pipefail
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -83,6 +83,10 @@ systemd-analyze verify --man=no "$tmp"/units.d/*.mount || fail "systemd-analyze 
 
 # ---- Ansible, and what fstab was read as ----
 print ansible >"$tmp/play.yaml"
+if command -v ansible-playbook >/dev/null; then
+    (cd "$tmp" && HOME=$tmp LC_ALL=C.UTF-8 ansible-playbook --syntax-check -i localhost, play.yaml >"$tmp/ansible" 2>&1) ||
+        fail "ansible-playbook --syntax-check: $(cat "$tmp/ansible")"
+fi
 python=/usr/bin/python3
 "$python" -c 'import yaml' 2>/dev/null || python=python3
 "$python" - "$tmp" <<'PY'

@@ -61,9 +61,10 @@ struct storage_group {
 
 /* All behind one NAS. */
 struct storage_model {
-    const char *preset;   /* or NULL */
-    unsigned systems;     /* NAS systems: the controllers, in the order of the file, in so many equal parts */
-    unsigned concurrency; /* requests to disks that one system has outstanding at most; 0: no limit */
+    const char *preset;       /* or NULL */
+    unsigned systems;         /* NAS systems: the controllers, in the order of their names, in so many equal parts */
+    const uint8_t *system_of; /* per controller, in the order of the boxes; NULL: equal parts of that order */
+    unsigned concurrency;     /* requests to disks that one system has outstanding at most; 0: no limit */
     struct {
         unsigned cores;              /* 0: a controller's CPU takes no time */
         ps_t per_operation;          /* of one core */

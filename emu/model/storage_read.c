@@ -5,6 +5,7 @@
  * does not fit together is reported there. */
 #include "emu/model/storage_read.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "emu/model/storage_forms.h"
@@ -308,6 +309,30 @@ static void read_back_end(struct reader *r, const struct doc_node *doc, struct s
     m->back_end.delay = build_time(doc, "delay", DELAY_DEFAULT);
 }
 
+struct named {
+    const char *name;
+    int box;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return build_natural_order(((const struct named *)a)->name, ((const struct named *)b)->name);
+}
+
+/* Which system each controller belongs to: equal parts of the controllers in the order of their names. */
+static const uint8_t *deal_systems(struct build *b, const struct topo_node *node, unsigned systems)
+{
+    size_t n = (size_t)node->n_boxes;
+    struct named *order = arena_alloc(b->scratch, n * sizeof(*order));
+    uint8_t *of = arena_alloc(b->arena, n);
+    for (size_t i = 0; i < n; i++)
+        order[i] = (struct named){b->t->boxes[node->first_box + (int)i].part, (int)i};
+    qsort(order, n, sizeof(*order), by_name);
+    for (size_t i = 0; i < n; i++)
+        of[order[i].box] = (uint8_t)(i * systems / n);
+    return of;
+}
+
 const struct storage_model *storage_read(struct build *b, const struct topo_node *node, const struct doc_pair *storage)
 {
     struct reader r = {.b = b};
@@ -336,6 +361,8 @@ const struct storage_model *storage_read(struct build *b, const struct topo_node
     m->concurrency = (unsigned)build_integer(doc, "concurrency", 0);
     if (m->systems > (unsigned)node->n_boxes || (unsigned)node->n_boxes % m->systems)
         REFUSE(&r, doc, "systems", "%d controllers are not %u equal systems", node->n_boxes, m->systems);
+    else
+        m->system_of = deal_systems(b, node, m->systems);
     read_controller(&r, doc_get(doc, "controller"), m);
     read_cache(&r, doc_get(doc, "cache"), m);
     read_back_end(&r, doc_get(doc, "back-end"), m);

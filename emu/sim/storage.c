@@ -85,7 +85,7 @@ static void through_disks(struct storage *s, struct storage_op *o, ps_t now)
 {
     unsigned group = storage_pick_group(s);
     const struct group *g = &s->groups[group];
-    struct storage_unit *u = unit_new(s, group, (unsigned)o->controller / s->per_system);
+    struct storage_unit *u = unit_new(s, group, storage_system(s, o));
     u->op = o;
     o->unit = u;
     o->state = OP_DISK;

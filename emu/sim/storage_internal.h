@@ -106,6 +106,13 @@ struct storage {
 
 enum op_state { OP_IDLE, OP_TIMED, OP_HIT, OP_ROOM, OP_STREAM, OP_DISK };
 
+/* The NAS system whose controller serves an operation. */
+static inline unsigned storage_system(const struct storage *s, const struct storage_op *o)
+{
+    unsigned controller = (unsigned)o->controller;
+    return s->model->system_of ? s->model->system_of[controller] : controller / s->per_system;
+}
+
 /* storage.c */
 void storage_complete(struct storage_op *o, ps_t now);
 void storage_cleaned(struct storage *s, uint64_t bytes, ps_t now); /* no longer dirty */

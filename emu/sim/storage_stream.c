@@ -94,7 +94,7 @@ void stream_read(struct storage *s, struct storage_op *o, ps_t now)
 {
     struct stream *t = &s->streams[o->stream];
     activate(s, t);
-    t->system = (uint8_t)((unsigned)o->controller / s->per_system);
+    t->system = (uint8_t)storage_system(s, o);
     t->asked += o->bytes;
     o->until = t->asked < t->length ? t->asked : t->length;
     fetch(s, o->stream, now);
@@ -192,7 +192,7 @@ static void destage_visits(struct storage *s, int stream, uint64_t clean, ps_t n
 
 void write_dirty(struct storage *s, const struct storage_op *o, ps_t now)
 {
-    unsigned system = (unsigned)o->controller / s->per_system;
+    unsigned system = storage_system(s, o);
     if (o->stream == STORAGE_RANDOM) {
         unsigned group = storage_pick_group(s);
         struct group *g = &s->groups[group];

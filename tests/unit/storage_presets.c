@@ -39,7 +39,7 @@ static struct topo *with(const char *storage)
     struct diag d;
     snprintf(text, sizeof text,
              "version: 1\nnodes:\n  h: {kind: linux, interfaces: {e: {address: 10.0.0.1/24}}}\n  s: {kind: switch}\n"
-             "  n: {kind: nas, controllers: {\"c[1-2]\": {nics: e}}, vips: {10.0.0.9/24: {}}, exports: {/x: {}}, "
+             "  n: {kind: nas, controllers: {\"c[2,1]\": {nics: e}}, vips: {10.0.0.9/24: {}}, exports: {/x: {}}, "
              "storage: %s}\n"
              "links:\n  - {ends: [\"h:e\", \"s:1\"], speed: 1G}\n  - {ends: [\"n:c[1-2].e\", \"s:[2-3]\"], speed: 1G}\n"
              "datastores: {d: {export: \"n:/x\", mounted: 10.0.0.9}}\n",
@@ -116,11 +116,25 @@ static void the_file_wins(void **state)
     topo_free(t);
 }
 
+/* Systems are dealt by the names of the controllers, wherever they stand in the file. */
+static void systems_go_by_names(void **state)
+{
+    (void)state;
+    struct topo *t = with("{preset: fs7500-ps6100x, systems: 2}");
+    const struct storage_model *m = model_of(t);
+    for (size_t b = 0; b < t->n_boxes; b++)
+        if (t->boxes[b].part)
+            assert_int_equal(m->system_of[(int)b - t->nodes[t->boxes[b].node].first_box],
+                             strcmp(t->boxes[b].part, "c2") == 0);
+    topo_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_preset_and_device_reads),
         cmocka_unit_test(the_file_wins),
+        cmocka_unit_test(systems_go_by_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

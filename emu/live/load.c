@@ -170,7 +170,7 @@ static void find_nfsbal(char *path, size_t size)
     ssize_t n = readlink("/proc/self/exe", path, size - sizeof "nfsbal");
     char *slash = n > 0 ? memrchr(path, '/', (size_t)n) : NULL;
     if (slash) {
-        strcpy(slash + 1, "nfsbal");
+        memcpy(slash + 1, "nfsbal", sizeof "nfsbal"); /* there is room: see readlink() */
         if (!access(path, X_OK))
             return;
     }

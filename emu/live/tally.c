@@ -63,7 +63,7 @@ static bool stretch_within(struct stretch *s, ps_t start, ps_t end)
     return s->low < s->high;
 }
 
-static uint64_t at(const struct stretch *s, ps_t when, uint64_t first, uint64_t second)
+static uint64_t value_at(const struct stretch *s, ps_t when, uint64_t first, uint64_t second)
 {
     if (when == s->to) /* also when both readings are of one moment */
         return second;
@@ -73,19 +73,19 @@ static uint64_t at(const struct stretch *s, ps_t when, uint64_t first, uint64_t 
 /* How much a counter grew within the stretch, at full rate. Adds up over stretches that touch: both ends are rounded alike. */
 static uint64_t grown(const struct tally *t, const struct stretch *s, uint64_t first, uint64_t second)
 {
-    return (uint64_t)((double)at(s, s->high, first, second) / t->scale) -
-           (uint64_t)((double)at(s, s->low, first, second) / t->scale);
+    return (uint64_t)((double)value_at(s, s->high, first, second) / t->scale) -
+           (uint64_t)((double)value_at(s, s->low, first, second) / t->scale);
 }
 
 /* Operations: bytes in blocks, the last one may be short. */
 static uint64_t blocks(const struct tally *t, const struct stretch *s, uint64_t first, uint64_t second, uint64_t block)
 {
-    uint64_t high = (at(s, s->high, first, second) + block - 1) / block;
-    uint64_t low = (at(s, s->low, first, second) + block - 1) / block;
+    uint64_t high = (value_at(s, s->high, first, second) + block - 1) / block;
+    uint64_t low = (value_at(s, s->low, first, second) + block - 1) / block;
     return (uint64_t)((double)high / t->scale) - (uint64_t)((double)low / t->scale);
 }
 
-void tally_job(struct tally *t, size_t job, int box, ps_t now, uint64_t read, uint64_t written)
+void tally_job(struct tally *t, size_t job, int box, ps_t at, uint64_t read, uint64_t written)
 {
     struct result *r = t->result;
     struct job_reading *before = &t->jobs[job];
@@ -93,7 +93,7 @@ void tally_job(struct tally *t, size_t job, int box, ps_t now, uint64_t read, ui
     const struct result_phase *p = &r->phases[j->phase];
     const struct topo_mount *m = &r->topo->mounts[j->mount];
     uint64_t block = r->topo->workloads[j->workload].block, bytes[2] = {read, written};
-    struct stretch s = {.from = before->at, .to = now};
+    struct stretch s = {.from = before->at, .to = at};
     if (stretch_within(&s, p->start, p->end)) {
         for (int write = 0; write < 2; write++) {
             if (bytes[write] > before->bytes[write])
@@ -101,7 +101,7 @@ void tally_job(struct tally *t, size_t job, int box, ps_t now, uint64_t read, ui
                              grown(t, &s, before->bytes[write], bytes[write]));
         }
     }
-    *before = (struct job_reading){.at = now, .bytes = {read, written}};
+    *before = (struct job_reading){.at = at, .bytes = {read, written}};
 }
 
 static void count_phases(struct tally *t, size_t d, struct stretch *s, const struct tally_link *now)
@@ -136,12 +136,12 @@ static void join_slices(struct tally *t)
         memset(r->links[d].over_time + t->slices / 2, 0, (t->slices - t->slices / 2) * sizeof *r->links[d].over_time);
 }
 
-void tally_links(struct tally *t, ps_t now, const struct tally_link *links)
+void tally_links(struct tally *t, ps_t at, const struct tally_link *links)
 {
     struct result *r = t->result;
-    struct stretch s = {.from = t->links_at, .to = now};
+    struct stretch s = {.from = t->links_at, .to = at};
     bool by_bytes = r->phases[r->n_phases - 1].end == PS_NEVER; /* else what comes after the end has no slice */
-    while (by_bytes && t->slices > 1 && now > (ps_t)t->slices * r->slice)
+    while (by_bytes && t->slices > 1 && at > (ps_t)t->slices * r->slice)
         join_slices(t);
     for (size_t d = 0; d < r->n_links; d++) {
         count_phases(t, d, &s, &links[d]);
@@ -151,7 +151,7 @@ void tally_links(struct tally *t, ps_t now, const struct tally_link *links)
         r->links[d].lost_frames = links[d].lost;
         r->links[d].queue_peak = links[d].queue_peak;
     }
-    t->links_at = now;
+    t->links_at = at;
 }
 
 void tally_bulk(struct tally *t, unsigned phase, size_t linkdir, uint64_t bytes)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # needs: full. The lab's process killed at random moments: afterwards `emu clean` leaves no namespace, process, mount or file.
+# shellcheck disable=SC1091,SC2154,SC2086,SC2046,SC2015,SC2016,SC2012 # the rig's variables; names of labs and numbers have no blanks
 # And many labs one after the other leak nothing. TEST_LONG=yes: 50 kills and 100 cycles instead of 5 and 10.
 set -euo pipefail
 . tests/support/lab_rig.bash

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # needs: full. The life of labs: up, in use, down; several at once; what is refused, and that nothing is left of it.
+# shellcheck disable=SC1091,SC2154,SC2086,SC2046,SC2015,SC2016 # the rig's variables; names of labs and numbers have no blanks
 set -euo pipefail
 . tests/support/lab_rig.bash
 

@@ -25,7 +25,7 @@ under_load() { # NAME SECONDS SERVERS OPTIONS... -- FAULT...
     sleep 0.8
     "$@"
     wait $pid || { cat $rig/$name.err; tail -n 1 $rig/$name.json | cut -c1-400; fail "$name"; }
-    cat $rig/$name.err; [ -z "${KEEP-}" ] || cp $rig/$name.json /tmp/wt/cc-$name.json
+    cat $rig/$name.err
     python3 - $rig/$name.json "$name" <<'PY'
 import json, sys
 lines = [json.loads(l) for l in open(sys.argv[1])]

@@ -16,191 +16,7 @@
 #include "nfsbal/client/loop.h"
 #include "nfsbal/client/pool.h"
 #include "nfsbal/client/stable.h"
-#include "tests/support/fake_nfs.h"
-
-struct bed {
-    struct loop *loop;
-    struct fake_nfs *fake;
-    struct paths_server servers[FAKE_VIPS_MAX];
-    struct paths_config config;
-    struct paths *paths;
-    bool ready;
-    char problem[200], reports[2000];
-    /* What to do with the next call of one procedure. */
-    uint32_t procedure;
-    enum fake_action action;
-    int64_t after_ms;
-    int times;
-    int vip; /* only there; -1: anywhere */
-    void (*mutate)(struct fake_call *call);
-};
-
-static enum fake_action hook(void *context, struct fake_call *c)
-{
-    struct bed *b = context;
-
-    if (c->mount || c->procedure != b->procedure || b->times == 0 || (b->vip >= 0 && c->vip != (unsigned)b->vip))
-        return FAKE_ANSWER;
-    b->times--;
-    c->after_ms = b->after_ms;
-    return b->action;
-}
-
-static void mutate(void *context, struct fake_call *c) { ((struct bed *)context)->mutate(c); }
-
-static void next_is(struct bed *b, uint32_t procedure, enum fake_action action, int64_t after_ms)
-{
-    b->procedure = procedure;
-    b->action = action;
-    b->after_ms = after_ms;
-    b->times = 1;
-    b->vip = -1;
-}
-
-static void on_ready(void *context, const char *problem)
-{
-    struct bed *b = context;
-
-    b->ready = true;
-    snprintf(b->problem, sizeof b->problem, "%s", problem ? problem : "");
-    loop_stop(b->loop);
-}
-
-static void on_report(void *context, const char *line)
-{
-    struct bed *b = context;
-    size_t n = strlen(b->reports);
-
-    snprintf(b->reports + n, sizeof b->reports - n, "%s\n", line);
-}
-
-static void hung(void *context)
-{
-    (void)context;
-    fail_msg("nothing happened for 20 s");
-}
-
-static void run(struct bed *b)
-{
-    struct loop_timer timer = {.active = false};
-
-    loop_timer_start(b->loop, &timer, 20 * NS_PER_S, hung, b);
-    loop_run(b->loop);
-    loop_timer_stop(&timer);
-}
-
-static void stop(void *context) { loop_stop(((struct bed *)context)->loop); }
-
-static void run_for(struct bed *b, int64_t ms)
-{
-    struct loop_timer timer = {.active = false};
-    int64_t end = loop_clock() + ms * NS_PER_MS;
-
-    for (int64_t left; (left = end - loop_clock()) > 0;) {
-        loop_timer_start(b->loop, &timer, left, stop, b);
-        loop_run(b->loop);
-        loop_timer_stop(&timer);
-    }
-}
-
-static void bed_new(struct bed *b, unsigned n_vips)
-{
-    struct fake_hooks hooks = {.call = hook, .mutate = mutate, .context = b};
-
-    memset(b, 0, sizeof *b);
-    b->loop = loop_new();
-    b->fake = fake_nfs_new(b->loop, n_vips, &hooks);
-    fake_nfs_config(b->fake, &b->config, b->servers);
-    b->config.report = on_report;
-    b->config.report_context = b;
-    b->config.spread = PATHS_SPREAD_STRIPE;
-}
-
-static void bed_mount(struct bed *b)
-{
-    b->paths = paths_new(b->loop, &b->config, on_ready, b);
-    assert_non_null(b->paths);
-    run(b);
-    assert_true(b->ready);
-}
-
-static void bed_free(struct bed *b)
-{
-    paths_free(b->paths);
-    fake_nfs_free(b->fake);
-    loop_free(b->loop);
-}
-
-struct answer {
-    struct bed *bed;
-    struct request request;
-    bool done;
-    enum nfs3_status status;
-    struct nfs3_fh fh;
-    struct nfs3_attr attr;
-    uint32_t count;
-    size_t n_entries;
-    uint64_t verifier;
-    char text[256];
-};
-
-static void on_done(struct request *r, const struct nfs3_result *result)
-{
-    struct answer *a = r->arg;
-
-    assert_false(a->done);
-    a->done = true;
-    a->status = result->status;
-    a->count = result->count;
-    a->n_entries = result->n_entries;
-    a->verifier = result->verifier;
-    if (result->fh)
-        a->fh = *result->fh;
-    if (result->attr)
-        a->attr = *result->attr;
-    if (result->target)
-        snprintf(a->text, sizeof a->text, "%s", result->target);
-    loop_stop(a->bed->loop);
-}
-
-static void start(struct bed *b, struct answer *a, struct nfs3_call call)
-{
-    memset(a, 0, sizeof *a);
-    a->bed = b;
-    a->request.call = call;
-    a->request.done = on_done;
-    a->request.arg = a;
-    a->request.want = REQUEST_ANY_PATH;
-    paths_submit(b->paths, &a->request);
-}
-
-static void await(struct answer *a)
-{
-    while (!a->done)
-        run(a->bed);
-}
-
-static enum nfs3_status do_call(struct bed *b, struct answer *a, struct nfs3_call call)
-{
-    start(b, a, call);
-    await(a);
-    return a->status;
-}
-
-static struct nfs3_fh root(const struct bed *b) { return paths_root(b->paths)->fh; }
-
-static struct nfs3_call named(const struct bed *b, enum nfs3_procedure procedure, const char *name)
-{
-    return (struct nfs3_call){.procedure = procedure, .fh = root(b), .name = name};
-}
-
-static struct nfs3_fh make_file(struct bed *b, const char *name)
-{
-    struct answer a;
-
-    assert_int_equal(do_call(b, &a, named(b, NFS3_CREATE, name)), NFS3_SUCCESS);
-    return a.fh;
-}
+#include "tests/support/client_bed.h"
 
 static void every_procedure(void **state)
 {
@@ -214,56 +30,56 @@ static void every_procedure(void **state)
     bed_new(&b, 1);
     bed_mount(&b);
     assert_string_equal(b.problem, "");
-    fh = make_file(&b, "file");
+    fh = bed_make_file(&b, "file");
     c = (struct nfs3_call){.procedure = NFS3_WRITE, .fh = fh, .data = "hello", .count = 5, .stable = NFS3_FILE_SYNC};
-    assert_int_equal(do_call(&b, &a, c), NFS3_SUCCESS);
+    assert_int_equal(bed_call(&b, &a, c), NFS3_SUCCESS);
     assert_int_equal(a.count, 5);
     c = (struct nfs3_call){.procedure = NFS3_READ, .fh = fh, .offset = 1, .count = sizeof data, .data_out = data};
-    assert_int_equal(do_call(&b, &a, c), NFS3_SUCCESS);
+    assert_int_equal(bed_call(&b, &a, c), NFS3_SUCCESS);
     assert_int_equal(a.count, 4);
     assert_memory_equal(data, "ello", 4);
-    assert_int_equal(do_call(&b, &a, named(&b, NFS3_LOOKUP, "file")), NFS3_SUCCESS);
+    assert_int_equal(bed_call(&b, &a, bed_named(&b, NFS3_LOOKUP, "file")), NFS3_SUCCESS);
     assert_true(nfs3_fh_equal(&a.fh, &fh));
     assert_int_equal(a.attr.size, 5);
-    assert_int_equal(do_call(&b, &a, named(&b, NFS3_LOOKUP, "nothing")), NFS3_ENOENT);
-    assert_int_equal(do_call(&b, &a, named(&b, NFS3_MKDIR, "dir")), NFS3_SUCCESS);
+    assert_int_equal(bed_call(&b, &a, bed_named(&b, NFS3_LOOKUP, "nothing")), NFS3_ENOENT);
+    assert_int_equal(bed_call(&b, &a, bed_named(&b, NFS3_MKDIR, "dir")), NFS3_SUCCESS);
     dir = a.fh;
-    c = named(&b, NFS3_SYMLINK, "link");
+    c = bed_named(&b, NFS3_SYMLINK, "link");
     c.target = "where/it/leads";
-    assert_int_equal(do_call(&b, &a, c), NFS3_SUCCESS);
+    assert_int_equal(bed_call(&b, &a, c), NFS3_SUCCESS);
     c = (struct nfs3_call){.procedure = NFS3_READLINK, .fh = a.fh};
-    assert_int_equal(do_call(&b, &a, c), NFS3_SUCCESS);
+    assert_int_equal(bed_call(&b, &a, c), NFS3_SUCCESS);
     assert_string_equal(a.text, "where/it/leads");
-    c = named(&b, NFS3_MKNOD, "pipe");
+    c = bed_named(&b, NFS3_MKNOD, "pipe");
     c.type = NFS3_FIFO;
-    assert_int_equal(do_call(&b, &a, c), NFS3_SUCCESS);
+    assert_int_equal(bed_call(&b, &a, c), NFS3_SUCCESS);
     assert_int_equal(a.attr.type, NFS3_FIFO);
     c = (struct nfs3_call){.procedure = NFS3_LINK, .fh = fh, .fh2 = dir, .name2 = "second"};
-    assert_int_equal(do_call(&b, &a, c), NFS3_SUCCESS);
-    c = named(&b, NFS3_RENAME, "file");
+    assert_int_equal(bed_call(&b, &a, c), NFS3_SUCCESS);
+    c = bed_named(&b, NFS3_RENAME, "file");
     c.fh2 = dir;
     c.name2 = "moved";
-    assert_int_equal(do_call(&b, &a, c), NFS3_SUCCESS);
+    assert_int_equal(bed_call(&b, &a, c), NFS3_SUCCESS);
     for (int plus = 0; plus < 2; plus++) {
         c = (struct nfs3_call){
             .procedure = plus ? NFS3_READDIRPLUS : NFS3_READDIR, .fh = dir, .count = 8192, .max_count = 32768};
-        assert_int_equal(do_call(&b, &a, c), NFS3_SUCCESS);
+        assert_int_equal(bed_call(&b, &a, c), NFS3_SUCCESS);
         assert_int_equal(a.n_entries, 2);
     }
     c = (struct nfs3_call){.procedure = NFS3_SETATTR, .fh = fh, .attr = {.set_size = true, .size = 3}};
-    assert_int_equal(do_call(&b, &a, c), NFS3_SUCCESS);
+    assert_int_equal(bed_call(&b, &a, c), NFS3_SUCCESS);
     assert_int_equal(a.attr.size, 3);
     for (int i = 0; i < 6; i++) {
         static const enum nfs3_procedure plain[] = {NFS3_NULL,   NFS3_GETATTR,  NFS3_ACCESS,
                                                     NFS3_FSSTAT, NFS3_PATHCONF, NFS3_COMMIT};
 
         c = (struct nfs3_call){.procedure = plain[i], .fh = fh};
-        assert_int_equal(do_call(&b, &a, c), NFS3_SUCCESS);
+        assert_int_equal(bed_call(&b, &a, c), NFS3_SUCCESS);
     }
     c = (struct nfs3_call){.procedure = NFS3_REMOVE, .fh = dir, .name = "second"};
-    assert_int_equal(do_call(&b, &a, c), NFS3_SUCCESS);
-    assert_int_equal(do_call(&b, &a, c), NFS3_ENOENT);
-    assert_int_equal(do_call(&b, &a, named(&b, NFS3_RMDIR, "dir")), NFS3_SUCCESS);
+    assert_int_equal(bed_call(&b, &a, c), NFS3_SUCCESS);
+    assert_int_equal(bed_call(&b, &a, c), NFS3_ENOENT);
+    assert_int_equal(bed_call(&b, &a, bed_named(&b, NFS3_RMDIR, "dir")), NFS3_SUCCESS);
     bed_free(&b);
 }
 
@@ -278,8 +94,8 @@ static void what_cannot_be_sent(void **state)
     bed_mount(&b);
     memset(name, 'x', sizeof name);
     name[256] = '\0';
-    assert_int_equal(do_call(&b, &a, named(&b, NFS3_LOOKUP, name)), NFS3_EINVAL);
-    assert_int_equal(do_call(&b, &a, named(&b, NFS3_LOOKUP, "")), NFS3_EINVAL);
+    assert_int_equal(bed_call(&b, &a, bed_named(&b, NFS3_LOOKUP, name)), NFS3_EINVAL);
+    assert_int_equal(bed_call(&b, &a, bed_named(&b, NFS3_LOOKUP, "")), NFS3_EINVAL);
     bed_free(&b);
 }
 
@@ -313,20 +129,20 @@ static void lost_replies(void **state)
         bed_new(&b, 2);
         bed_mount(&b);
         if (rules[i].before)
-            fh = make_file(&b, rules[i].before);
+            fh = bed_make_file(&b, rules[i].before);
         if (rules[i].procedure == NFS3_RMDIR)
-            do_call(&b, &a, named(&b, NFS3_MKDIR, rules[i].name));
-        c = named(&b, rules[i].procedure, rules[i].name);
+            bed_call(&b, &a, bed_named(&b, NFS3_MKDIR, rules[i].name));
+        c = bed_named(&b, rules[i].procedure, rules[i].name);
         c.mode = rules[i].mode;
         c.verifier = 12345;
         c.type = NFS3_FIFO;
         c.target = "there";
         if (c.procedure == NFS3_LINK)
             c.fh = fh;
-        c.fh2 = root(&b);
+        c.fh2 = bed_root(&b);
         c.name2 = "second";
-        next_is(&b, rules[i].procedure, FAKE_LOSE_REPLY, 0);
-        assert_int_equal(do_call(&b, &a, c), NFS3_SUCCESS);
+        bed_next_is(&b, rules[i].procedure, FAKE_LOSE_REPLY, 0);
+        assert_int_equal(bed_call(&b, &a, c), NFS3_SUCCESS);
         assert_int_equal(a.request.lost, 1);
         assert_int_equal(fake_nfs_executed(b.fake, rules[i].procedure), 2);
         if (c.procedure == NFS3_MKDIR || c.procedure == NFS3_CREATE || c.procedure == NFS3_SYMLINK)
@@ -345,27 +161,27 @@ static void real_errors(void **state)
     (void)state;
     bed_new(&b, 2);
     bed_mount(&b);
-    make_file(&b, "there");
-    assert_int_equal(do_call(&b, &a, named(&b, NFS3_REMOVE, "nothing")), NFS3_ENOENT);
-    assert_int_equal(do_call(&b, &a, named(&b, NFS3_MKDIR, "there")), NFS3_EEXIST);
-    next_is(&b, NFS3_MKDIR, FAKE_RESET, 0);
-    assert_int_equal(do_call(&b, &a, named(&b, NFS3_MKDIR, "there")), NFS3_EEXIST); /* a file, not our directory */
-    c = named(&b, NFS3_RENAME, "nothing");
-    c.fh2 = root(&b);
+    bed_make_file(&b, "there");
+    assert_int_equal(bed_call(&b, &a, bed_named(&b, NFS3_REMOVE, "nothing")), NFS3_ENOENT);
+    assert_int_equal(bed_call(&b, &a, bed_named(&b, NFS3_MKDIR, "there")), NFS3_EEXIST);
+    bed_next_is(&b, NFS3_MKDIR, FAKE_RESET, 0);
+    assert_int_equal(bed_call(&b, &a, bed_named(&b, NFS3_MKDIR, "there")), NFS3_EEXIST); /* a file, not our directory */
+    c = bed_named(&b, NFS3_RENAME, "nothing");
+    c.fh2 = bed_root(&b);
     c.name2 = "there";
     b.times = 1;
     b.procedure = NFS3_RENAME;
     a.request.fileid = 0;
-    start(&b, &a, c);
+    bed_start(&b, &a, c);
     a.request.fileid = 999; /* what was to be renamed: not what is there */
-    await(&a);
+    bed_await(&a);
     assert_int_equal(a.status, NFS3_ENOENT);
-    c = named(&b, NFS3_SYMLINK, "link");
+    c = bed_named(&b, NFS3_SYMLINK, "link");
     c.target = "one";
-    assert_int_equal(do_call(&b, &a, c), NFS3_SUCCESS);
+    assert_int_equal(bed_call(&b, &a, c), NFS3_SUCCESS);
     c.target = "another";
-    next_is(&b, NFS3_SYMLINK, FAKE_RESET, 0);
-    assert_int_equal(do_call(&b, &a, c), NFS3_EEXIST);
+    bed_next_is(&b, NFS3_SYMLINK, FAKE_RESET, 0);
+    assert_int_equal(bed_call(&b, &a, c), NFS3_EEXIST);
     bed_free(&b);
 }
 
@@ -386,20 +202,20 @@ static void late_write(void **state)
     (void)state;
     bed_new(&b, 2);
     bed_mount(&b);
-    fh = make_file(&b, "file");
-    next_is(&b, NFS3_WRITE, FAKE_DO_LATE, 250);
+    fh = bed_make_file(&b, "file");
+    bed_next_is(&b, NFS3_WRITE, FAKE_DO_LATE, 250);
     began = loop_clock();
-    assert_int_equal(do_call(&b, &a, write_call(&fh, 0, "AAAA", 4)), NFS3_SUCCESS);
+    assert_int_equal(bed_call(&b, &a, write_call(&fh, 0, "AAAA", 4)), NFS3_SUCCESS);
     assert_true(loop_clock() - began < 200 * NS_PER_MS);
     assert_int_equal(a.request.lost, 1);
-    start(&b, &later, write_call(&fh, 2, "BBBB", 4));
-    start(&b, &beside, write_call(&fh, 6, "CC", 2)); /* overlaps what waits, not the fence: in order all the same */
-    run_for(&b, 100);
+    bed_start(&b, &later, write_call(&fh, 2, "BBBB", 4));
+    bed_start(&b, &beside, write_call(&fh, 6, "CC", 2)); /* overlaps what waits, not the fence: in order all the same */
+    bed_run_for(&b, 100);
     assert_false(later.done);
-    await(&later);
-    await(&beside);
+    bed_await(&later);
+    bed_await(&beside);
     assert_true(loop_clock() - began > 350 * NS_PER_MS); /* the quarantine is 400 ms */
-    run_for(&b, 50);
+    bed_run_for(&b, 50);
     assert_memory_equal(fake_nfs_data(b.fake, "file", &size), "AABBBBCC", 8);
     assert_int_equal(fake_nfs_executed(b.fake, NFS3_WRITE), 4);
     bed_free(&b);
@@ -417,12 +233,12 @@ static void late_truncation(void **state)
     (void)state;
     bed_new(&b, 2);
     bed_mount(&b);
-    fh = make_file(&b, "file");
-    next_is(&b, NFS3_SETATTR, FAKE_DO_LATE, 250);
+    fh = bed_make_file(&b, "file");
+    bed_next_is(&b, NFS3_SETATTR, FAKE_DO_LATE, 250);
     c = (struct nfs3_call){.procedure = NFS3_SETATTR, .fh = fh, .attr = {.set_size = true, .size = 0}};
-    assert_int_equal(do_call(&b, &a, c), NFS3_SUCCESS);
-    assert_int_equal(do_call(&b, &a, write_call(&fh, 0, "data", 4)), NFS3_SUCCESS);
-    run_for(&b, 300);
+    assert_int_equal(bed_call(&b, &a, c), NFS3_SUCCESS);
+    assert_int_equal(bed_call(&b, &a, write_call(&fh, 0, "data", 4)), NFS3_SUCCESS);
+    bed_run_for(&b, 300);
     assert_memory_equal(fake_nfs_data(b.fake, "file", &size), "data", 4);
     assert_int_equal(size, 4);
     bed_free(&b);
@@ -437,17 +253,17 @@ static void overlapping_writes_wait(void **state)
     (void)state;
     bed_new(&b, 4);
     bed_mount(&b);
-    fh = make_file(&b, "file");
-    next_is(&b, NFS3_WRITE, FAKE_DELAY, 150);
-    start(&b, &a, write_call(&fh, 0, "AAAA", 4));
-    run_for(&b, 30);
-    start(&b, &over, write_call(&fh, 3, "B", 1));
-    start(&b, &beside, write_call(&fh, 4, "C", 1));
-    run_for(&b, 30);
+    fh = bed_make_file(&b, "file");
+    bed_next_is(&b, NFS3_WRITE, FAKE_DELAY, 150);
+    bed_start(&b, &a, write_call(&fh, 0, "AAAA", 4));
+    bed_run_for(&b, 30);
+    bed_start(&b, &over, write_call(&fh, 3, "B", 1));
+    bed_start(&b, &beside, write_call(&fh, 4, "C", 1));
+    bed_run_for(&b, 30);
     assert_false(a.done);
     assert_false(over.done);
     assert_true(beside.done);
-    await(&over);
+    bed_await(&over);
     assert_true(a.done);
     bed_free(&b);
 }
@@ -463,13 +279,13 @@ static void slow_is_not_dead(void **state)
     bed_new(&b, 2);
     b.config.timeo_ms = 400;
     bed_mount(&b);
-    fh = make_file(&b, "file");
-    next_is(&b, NFS3_WRITE, FAKE_DELAY, 1500); /* five times the bound */
-    assert_int_equal(do_call(&b, &a, write_call(&fh, 0, "AAAA", 4)), NFS3_SUCCESS);
+    fh = bed_make_file(&b, "file");
+    bed_next_is(&b, NFS3_WRITE, FAKE_DELAY, 1500); /* five times the bound */
+    assert_int_equal(bed_call(&b, &a, write_call(&fh, 0, "AAAA", 4)), NFS3_SUCCESS);
     assert_int_equal(a.request.lost, 0);
     assert_int_equal(fake_nfs_executed(b.fake, NFS3_WRITE), 1);
     assert_non_null(strstr(b.reports, "not responding"));
-    run_for(&b, 300);
+    bed_run_for(&b, 300);
     assert_non_null(strstr(b.reports, "responding again"));
     bed_free(&b);
 }
@@ -486,17 +302,17 @@ static void soft_gives_up(void **state)
     b.config.timeo_ms = 100;
     b.config.retrans = 1;
     bed_mount(&b);
-    fh = make_file(&b, "file");
-    next_is(&b, NFS3_WRITE, FAKE_DELAY, 600);
-    assert_int_equal(do_call(&b, &a, write_call(&fh, 0, "AAAA", 4)), NFS3_TIMED_OUT);
+    fh = bed_make_file(&b, "file");
+    bed_next_is(&b, NFS3_WRITE, FAKE_DELAY, 600);
+    assert_int_equal(bed_call(&b, &a, write_call(&fh, 0, "AAAA", 4)), NFS3_TIMED_OUT);
     /* It may still be done: what overlaps waits for it. */
-    start(&b, &next, write_call(&fh, 0, "B", 1));
-    run_for(&b, 60);
+    bed_start(&b, &next, write_call(&fh, 0, "B", 1));
+    bed_run_for(&b, 60);
     assert_false(next.done);
-    await(&next);
+    bed_await(&next);
     assert_int_equal(next.status, NFS3_TIMED_OUT);
-    run_for(&b, 600);
-    assert_int_equal(do_call(&b, &a, write_call(&fh, 0, "C", 1)), NFS3_SUCCESS);
+    bed_run_for(&b, 600);
+    assert_int_equal(bed_call(&b, &a, write_call(&fh, 0, "C", 1)), NFS3_SUCCESS);
     bed_free(&b);
 }
 
@@ -522,10 +338,10 @@ static void jukebox_is_waited_out(void **state)
     (void)state;
     bed_new(&b, 1);
     bed_mount(&b);
-    fh = make_file(&b, "file");
-    next_is(&b, NFS3_WRITE, FAKE_JUKEBOX, 0);
+    fh = bed_make_file(&b, "file");
+    bed_next_is(&b, NFS3_WRITE, FAKE_JUKEBOX, 0);
     b.times = 2;
-    assert_int_equal(do_call(&b, &a, write_call(&fh, 0, "AAAA", 4)), NFS3_SUCCESS);
+    assert_int_equal(bed_call(&b, &a, write_call(&fh, 0, "AAAA", 4)), NFS3_SUCCESS);
     assert_int_equal(fake_nfs_executed(b.fake, NFS3_WRITE), 1);
     bed_free(&b);
 }
@@ -574,26 +390,26 @@ static void paths_come_and_go(void **state)
     bed_mount(&b);
     assert_int_equal(in_state(&b, PATH_UP), 2);
     fake_nfs_vip(b.fake, 1, false);
-    run_for(&b, 50);
+    bed_run_for(&b, 50);
     assert_int_equal(in_state(&b, PATH_DEAD), 1);
-    make_file(&b, "while-one-is-dead");
+    bed_make_file(&b, "while-one-is-dead");
     fake_nfs_vip(b.fake, 1, true);
     for (int i = 0; i < 100 && !in_state(&b, PATH_RETURNING); i++)
-        run_for(&b, 20);
+        bed_run_for(&b, 20);
     assert_int_equal(in_state(&b, PATH_RETURNING), 1);
-    run_for(&b, 150);
+    bed_run_for(&b, 150);
     assert_int_equal(in_state(&b, PATH_UP), 2);
     assert_int_equal(paths_add(b.paths, &third), 0);
     assert_int_equal(paths_add(b.paths, &third), -EEXIST);
-    run_for(&b, 100);
+    bed_run_for(&b, 100);
     assert_int_equal(in_state(&b, PATH_UP), 3);
     assert_int_equal(paths_set_down(b.paths, "127.0.0.1", true), 0);
     assert_int_equal(paths_remove(b.paths, "127.0.0.2"), 0);
     assert_int_equal(paths_remove(b.paths, "127.0.0.2"), -ENOENT);
-    assert_int_equal(do_call(&b, &a, named(&b, NFS3_LOOKUP, "while-one-is-dead")), NFS3_SUCCESS);
+    assert_int_equal(bed_call(&b, &a, bed_named(&b, NFS3_LOOKUP, "while-one-is-dead")), NFS3_SUCCESS);
     assert_int_equal(a.request.path, 2);
     assert_int_equal(paths_set_down(b.paths, "127.0.0.1", false), 0);
-    run_for(&b, 200);
+    bed_run_for(&b, 200);
     assert_int_equal(in_state(&b, PATH_UP), 2);
     bed_free(&b);
 }
@@ -609,11 +425,11 @@ static void all_gone(void **state)
     bed_mount(&b);
     fake_nfs_vip(b.fake, 0, false);
     fake_nfs_vip(b.fake, 1, false);
-    start(&b, &a, named(&b, NFS3_CREATE, "file"));
-    run_for(&b, 600);
+    bed_start(&b, &a, bed_named(&b, NFS3_CREATE, "file"));
+    bed_run_for(&b, 600);
     assert_false(a.done);
     fake_nfs_vip(b.fake, 1, true);
-    await(&a);
+    bed_await(&a);
     assert_int_equal(a.status, NFS3_SUCCESS);
     bed_free(&b);
 }
@@ -627,17 +443,17 @@ static void forgotten(void **state)
     (void)state;
     bed_new(&b, 1);
     bed_mount(&b);
-    fh = make_file(&b, "file");
-    next_is(&b, NFS3_WRITE, FAKE_DELAY, 100);
-    start(&b, &a, write_call(&fh, 0, "AAAA", 4));
-    start(&b, &other, write_call(&fh, 0, "BBBB", 4));
-    run_for(&b, 20);
+    fh = bed_make_file(&b, "file");
+    bed_next_is(&b, NFS3_WRITE, FAKE_DELAY, 100);
+    bed_start(&b, &a, write_call(&fh, 0, "AAAA", 4));
+    bed_start(&b, &other, write_call(&fh, 0, "BBBB", 4));
+    bed_run_for(&b, 20);
     paths_forget(&other.request); /* held */
     paths_forget(&a.request);     /* under way */
-    run_for(&b, 200);
+    bed_run_for(&b, 200);
     assert_false(a.done || other.done);
-    assert_int_equal(do_call(&b, &a, write_call(&fh, 0, "CCCC", 4)), NFS3_SUCCESS);
-    start(&b, &a, write_call(&fh, 0, "DDDD", 4));
+    assert_int_equal(bed_call(&b, &a, write_call(&fh, 0, "CCCC", 4)), NFS3_SUCCESS);
+    bed_start(&b, &a, write_call(&fh, 0, "DDDD", 4));
     paths_free(b.paths); /* cancels */
     b.paths = NULL;
     assert_true(a.done);
@@ -671,7 +487,7 @@ static void put(struct stable_file *f, struct pool *pool, struct synced *s, uint
     assert_int_equal(stable_write(f, buffer, 0, offset, (uint32_t)strlen(text), NFS3_UNSTABLE, on_stable, s), 0);
     buffer_release(buffer);
     while (!s->done)
-        run(s->bed);
+        bed_run(s->bed);
     assert_int_equal(s->error, 0);
 }
 
@@ -680,7 +496,7 @@ static void sync_it(struct stable_file *f, struct synced *s)
     s->done = 0;
     assert_int_equal(stable_sync(f, on_stable, s), 0);
     while (!s->done)
-        run(s->bed);
+        bed_run(s->bed);
 }
 
 static void restart_before_commit(void **state)
@@ -696,7 +512,7 @@ static void restart_before_commit(void **state)
     (void)state;
     bed_new(&b, 2);
     bed_mount(&b);
-    fh = make_file(&b, "file");
+    fh = bed_make_file(&b, "file");
     stable = stable_new(b.loop, b.paths, 1 << 20);
     f = stable_open(stable, &fh, NULL);
     put(f, pool, &s, 0, "AAAAAAAA");
@@ -736,11 +552,11 @@ static void errors_are_kept(void **state)
     (void)state;
     bed_new(&b, 1);
     bed_mount(&b);
-    fh = make_file(&b, "file");
+    fh = bed_make_file(&b, "file");
     stable = stable_new(b.loop, b.paths, 1 << 20);
     f = stable_open(stable, &fh, NULL);
     memset(buffer->data, 'x', 10);
-    assert_int_equal(do_call(&b, &a, named(&b, NFS3_REMOVE, "file")), NFS3_SUCCESS);
+    assert_int_equal(bed_call(&b, &a, bed_named(&b, NFS3_REMOVE, "file")), NFS3_SUCCESS);
     assert_int_equal(stable_write(f, buffer, 0, 0, 10, NFS3_UNSTABLE, on_stable, &lost), 0);
     buffer_release(buffer);
     sync_it(f, &s);
@@ -787,7 +603,7 @@ static void hostile_lengths(void **state)
     b.config.timeo_ms = 100;
     bed_mount(&b);
     b.mutate = lie;
-    fh = make_file(&b, "file");
+    fh = bed_make_file(&b, "file");
     for (size_t p = 0; p < sizeof asked / sizeof asked[0]; p++)
         for (length_at = 24; length_at < 200; length_at += 4)
             for (size_t v = 0; v < sizeof values / sizeof values[0]; v += 1 + length_at % 3) {
@@ -797,12 +613,12 @@ static void hostile_lengths(void **state)
 
                 if (asked[p] == NFS3_READDIRPLUS || asked[p] == NFS3_READDIR || asked[p] == NFS3_LOOKUP ||
                     asked[p] == NFS3_CREATE)
-                    c.fh = root(&b);
+                    c.fh = bed_root(&b);
                 if (asked[p] == NFS3_WRITE)
                     c.count = 4;
                 length_value = values[v];
-                next_is(&b, asked[p], FAKE_MUTATE, 0);
-                bad += do_call(&b, &a, c) != NFS3_SUCCESS || a.request.bad;
+                bed_next_is(&b, asked[p], FAKE_MUTATE, 0);
+                bad += bed_call(&b, &a, c) != NFS3_SUCCESS || a.request.bad;
             }
     assert_true(bad > 0); /* some of these lies must have been found out */
     b.times = 0;

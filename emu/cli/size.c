@@ -106,7 +106,7 @@ static int run_with(struct search *s, uint64_t n, double *value)
     if (!r)
         return cli_error(CLI_FAILED, s->command, "with %" PRIu64 ": %s", n, problem);
     const struct expect_case c = {s->o->case_name, r->topo, r};
-    struct expect_outcome o;
+    struct expect_outcome o = {0};
     size_t at;
     int rc = OPTION_GO_ON;
     if (*s->interrupted)

@@ -152,6 +152,17 @@ static bool punch(struct wb *wb, struct wb_file *f, uint64_t offset, uint64_t en
     return true;
 }
 
+/* The first whose wait is over, or NULL. */
+static struct wb_wait *first_over(const struct wb_file *f)
+{
+    struct wb_wait *w;
+
+    TAILQ_FOREACH (w, &f->waits, link)
+        if (w->left == 0)
+            return w;
+    return NULL;
+}
+
 /* Calls those whose wait is over, and forgets the file when nothing is left. True if it did one of the two: then anything may
  * have happened to the list of files. */
 static bool settle(struct wb *wb, struct wb_file *f)
@@ -163,9 +174,7 @@ static bool settle(struct wb *wb, struct wb_file *f)
         return false; /* a callback called in again; the outer call goes on */
     f->settling = true;
     for (;;) {
-        TAILQ_FOREACH (w, &f->waits, link)
-            if (w->left == 0)
-                break;
+        w = first_over(f);
         if (!w)
             break;
         TAILQ_REMOVE(&f->waits, w, link);
@@ -477,15 +486,24 @@ static void gather(struct wb *wb, struct extent *e)
     }
 }
 
+/* The first that may be sent, or NULL. */
+static struct extent *first_free(const struct wb_file *f)
+{
+    struct extent *e;
+
+    TAILQ_FOREACH (e, &f->ready, link)
+        if (!is_held(e))
+            return e;
+    return NULL;
+}
+
 static bool send_one(struct wb *wb, struct wb_file *f)
 {
     struct extent *e;
 
     if (wb->flying >= wb->config.writes || wb->flying_bytes >= wb->config.in_flight)
         return false;
-    TAILQ_FOREACH (e, &f->ready, link)
-        if (!is_held(e))
-            break;
+    e = first_free(f);
     if (!e)
         return false;
     gather(wb, e);

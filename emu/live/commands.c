@@ -146,7 +146,7 @@ static bool put_counters(struct commands *c, struct control_call *call, int firs
 
 static bool counters(struct commands *c, struct control_call *call, ps_t now)
 {
-    uint64_t flooded = 0, flaps = 0;
+    uint64_t flooded = 0, flaps = 0, giants = 0;
 
     for (size_t b = 0; b < c->lab.topo->n_boxes; b++) {
         struct fabric_box_counters box;
@@ -154,10 +154,12 @@ static bool counters(struct commands *c, struct control_call *call, ps_t now)
         fabric_box_counters(c->lab.fabric, (int)b, &box);
         flooded += box.flooded_unicast;
         flaps += box.mac_flaps;
+        giants += box.giants_dropped;
     }
     json_out_real(call->reply, "time", seconds(now));
     json_out_count(call->reply, "flooded", flooded);
     json_out_count(call->reply, "flaps", flaps);
+    json_out_count(call->reply, "giants", giants);
     json_out_count(call->reply, "untold", carried_untold(c->carried));
     return put_counters(c, call, 0, 2 * (int)c->lab.topo->n_links, now);
 }

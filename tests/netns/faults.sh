@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # needs: full. Faults of networks, on real frames: VLANs keep hosts apart, frames too large for a switch, uplinks that fail and come
 # back with a notification, a bundle that one side does not know of, LACP against a standard vSwitch.
-# shellcheck disable=SC1091,SC2154,SC2086,SC1010 # the rig's variables; names of labs have no blanks
+# shellcheck disable=SC1091,SC2154,SC2086,SC1010,SC2015 # the rig's variables; names of labs have no blanks
 set -euo pipefail
 . tests/support/lab_rig.bash
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # needs: full. A lab of an ordinary user: up, pinged through, down, nothing left; and the sentence where the device is not to be had.
-# shellcheck disable=SC1091,SC2154,SC2086,SC2016 # the rig's variables
+# shellcheck disable=SC1091,SC2154,SC2086,SC2016,SC2015 # the rig's variables
 set -euo pipefail
 . tests/support/lab_rig.bash
 

@@ -91,7 +91,8 @@ def test_rename_over_open():
     os.rename("new", "old")
     assert f.read() == b"old data" and get("old") == b"new data"
     f.close()
-    assert os.listdir(".") == ["old"], os.listdir(".")
+    left = wait_until(lambda: os.listdir("."), ["old"]) # close(2) does not wait for the file system to hear of it
+    assert left == ["old"], left
 
 
 def test_unlink_while_open():

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# needs: release
 # What nfsbal plan writes: JSON that fits its schema, the same bytes twice and in every locale, nothing half-written.
 set -euo pipefail
 tmp=$(mktemp -d)

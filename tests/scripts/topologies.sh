@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every topology file of ours runs, and what it expects holds. The storms of thousands of machines are left to reproduce.sh, which
+# needs: release. Every topology file of ours runs, and what it expects holds. The storms of thousands of machines are left to reproduce.sh, which
 # runs once: tens of millions of operations are too many for a build with sanitizers.
 set -euo pipefail
 

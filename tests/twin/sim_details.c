@@ -1,4 +1,4 @@
-/* Fluid, train and frame detail against each other: steady throughput within 2 %, train and frame on the median latency
+/* needs: release. Fluid, train and frame detail against each other: steady throughput within 2 %, train and frame on the median latency
  * within one frame time per hop, at 1 and at 16 operations outstanding, on all figures of the FS7500 and on random sites. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Equal flows get equal shares: Jain's index above 0.95 for each of 20 seeds, where queues are full and where they are not. */
+/* needs: release. Equal flows get equal shares: Jain's index above 0.95 for each of 20 seeds, where queues are full and where they are not. */
 #include "tests/support/fair.h"
 
 #include <setjmp.h>

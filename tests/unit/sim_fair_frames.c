@@ -1,4 +1,4 @@
-/* As sim_fair.c, frame by frame at MTU 1500; a program of its own because it takes its time. */
+/* needs: release. As sim_fair.c, frame by frame at MTU 1500; a program of its own because it takes its time. */
 #include "tests/support/fair.h"
 
 #include <setjmp.h>

@@ -124,6 +124,7 @@ struct live_flow *flows_find(struct flows *f, const struct hash_key *key, ps_t n
     struct live_flow *flow = f->buckets[hash % BUCKETS];
 
     *made = false;
+    /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-exp42-c,cert-flp37-c): keys are made in zeroed memory and copied whole */
     while (flow && (flow->hash != hash || memcmp(&flow->flow.key, key, sizeof *key) != 0))
         flow = flow->next;
     if (!flow) {

@@ -115,6 +115,8 @@ static void deal(struct build *b, struct topo_vm_group *g, const struct topo_wor
         schema_error(b->report, build_mark(doc, "total"), NULL, "`count` is per host, `total` of all: one of them");
     size_t n = doc_get(doc, "total") ? (size_t)build_integer(doc, "total", 0)
                                      : n_hosts * (size_t)build_integer(doc, "count", 1);
+    if (!n_hosts)
+        return; /* said already */
     if (n > VMS_MAX) {
         schema_error(b->report, w->mark, NULL, "the group `%s` is more than %d machines", g->name, VMS_MAX);
         return;
@@ -122,7 +124,7 @@ static void deal(struct build *b, struct topo_vm_group *g, const struct topo_wor
     int *mounts = arena_alloc(b->arena, (n + 1) * sizeof(*mounts));
     for (size_t i = 0; i < n; i++) {
         const struct host_mounts *h = &hosts[i % n_hosts];
-        mounts[i] = h->places[i / n_hosts % h->n];
+        mounts[i] = h->n ? h->places[i / n_hosts % h->n] : 0; /* each has some */
     }
     g->mounts = mounts;
     g->n_vms = (uint32_t)n;

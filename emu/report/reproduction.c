@@ -66,8 +66,8 @@ bool reproduction_strongest(const struct reproduction_file *f, const struct repr
 static void print_strongest(char *buf, size_t size, const struct reproduction_file *f,
                             const struct reproduction_result *r)
 {
-    size_t input;
-    double low, high;
+    size_t input = 0;
+    double low = 0, high = 0;
     buf[0] = '\0';
     if (!r->moves || isnan(r->outcome.value))
         return;

@@ -227,7 +227,7 @@ void control_close(struct control *c)
     if (!c)
         return;
     while (c->clients)
-        end_client(c->clients);
+        end_client(c->clients); /* NOLINT(clang-analyzer-unix.Malloc): it takes itself off the list */
     loop_io_stop(&c->io);
     close(c->fd);
     unlink(c->path);
@@ -244,6 +244,7 @@ static void unescape_octal(char *text)
     for (const char *from = text; *from; to++) {
         unsigned code;
 
+        /* NOLINTNEXTLINE(cert-err34-c): three digits at most */
         if (from[0] == '\\' && sscanf(from + 1, "%3o", &code) == 1) {
             *to = (char)code;
             from += 4;
@@ -289,6 +290,7 @@ bool control_find(const char *directory, uint64_t *device, char *type, size_t ty
             char where[PATH_MAX], kind[64];
             const char *dash = strstr(line, " - ");
 
+            /* NOLINTNEXTLINE(cert-err34-c): the kernel's own numbers */
             if (!dash || sscanf(line, "%*u %*u %u:%u %*s %4095s", &ma, &mi, where) != 3 ||
                 sscanf(dash, " - %63s", kind) != 1)
                 continue;

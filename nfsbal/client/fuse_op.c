@@ -78,6 +78,7 @@ static bool is_killed(pid_t pid)
     while (fgets(line, sizeof line, f)) {
         unsigned long long pending;
 
+        /* NOLINTNEXTLINE(cert-err34-c): the kernel's own numbers */
         if ((sscanf(line, "SigPnd: %llx", &pending) == 1 || sscanf(line, "ShdPnd: %llx", &pending) == 1) &&
             (pending & (1ULL << 8)))
             killed = true;

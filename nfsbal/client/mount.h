@@ -25,7 +25,7 @@ struct mount_wish {
 typedef void mounts_report(const char *line);
 
 /* Mounts all; returns when they are mounted. Everything is copied. NULL with a sentence in `problem`: nothing is mounted. */
-struct mounts *mounts_start(const struct mount_wish *wishes, size_t n, mounts_report *report, bool debug, char *problem,
+struct mounts *mounts_start(const struct mount_wish *wishes, size_t n, mounts_report *say, bool debug, char *problem,
                             size_t size);
 
 /* Serves them until the last is unmounted, by umount(8), its control socket, or SIGTERM or SIGINT to the process (twice: without

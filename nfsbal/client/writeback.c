@@ -146,7 +146,7 @@ static bool punch(struct wb *wb, struct wb_file *f, uint64_t offset, uint64_t en
         } else if (e->offset < offset) {
             resize(wb, e, e->offset, offset);
         } else {
-            resize(wb, e, end, e_end);
+            resize(wb, e, end, e_end); /* NOLINT(readability-suspicious-call-argument): what is left begins at `end` */
         }
     }
     return true;
@@ -422,11 +422,11 @@ void wb_abandon(struct wb *wb, struct wb_file *f, int error, int64_t now)
     if (!f->listed)
         return;
     while ((e = f->current.root) != NULL) {
-        leave(wb, e);
+        leave(wb, e); /* NOLINT(clang-analyzer-unix.Malloc): those before are off the list */
         fail(wb, e, error);
     }
     while ((e = TAILQ_FIRST(&f->flying)) != NULL) {
-        leave(wb, e);
+        leave(wb, e); /* NOLINT(clang-analyzer-unix.Malloc): those before are off the list */
         wb->flying--;
         wb->flying_bytes -= e->size;
         fail(wb, e, error);

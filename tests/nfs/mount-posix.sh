@@ -7,7 +7,7 @@ set -euo pipefail
 rig_up
 . tests/support/mount_rig.bash
 seed=${TEST_SEED:-1}
-long=${LONG:+long}
+long=; [ "${TEST_LONG-no}" != yes ] || long=long
 # ext4 in a file where there are loop devices
 exports="export"
 truncate -s 400M $rig/image

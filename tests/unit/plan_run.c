@@ -1,4 +1,4 @@
-/* What a plan predicts is what a run of it gives, within 5 %, on 200 random sites: rates per datastore in fluid detail, the whole in
+/* needs: release. What a plan predicts is what a run of it gives, within 5 %, on 200 random sites: rates per datastore in fluid detail, the whole in
  * trains. There TCP is not max-min fair: flows that meet two full links get less than their share and others more, so the plan
  * has an estimate for these (predict_tcp.h), within 5 % on all but very few; without such flows the whole is met within 1 %. */
 #include "nfsbal/plan/plan.h"

@@ -111,11 +111,24 @@ static size_t count_lint(const struct cases *c)
     return n;
 }
 
+static int check_options(const char *command, const struct cases_options *o)
+{
+    if (o->compare && !o->plan)
+        return cli_error(CLI_USAGE, command, "--compare: with what? It goes with --plan");
+    if (o->check && o->plan)
+        return cli_error(CLI_USAGE, command, "--check is about the file's mounts, --plan %s has others", o->plan);
+    if (o->tsv && o->json && !strcmp(o->json, "-"))
+        return cli_error(CLI_USAGE, command, "--tsv and --json -: both want standard output");
+    return OPTION_GO_ON;
+}
+
 /* Every mistake is found before anything runs. */
 static int load(struct cases *c)
 {
-    int rc = OPTION_GO_ON;
+    int rc = check_options(c->command, &c->options);
     char problem[512];
+    if (rc != OPTION_GO_ON)
+        return rc;
     if (c->options.plan && !(c->plan = plan_file_load(c->options.plan, problem, sizeof problem)))
         return cli_error(CLI_USAGE, c->command, "--plan %s", problem);
     c->file = topo_file_open(c->diag.file, &c->diag);

@@ -19,11 +19,11 @@
 
 struct live_command {
     struct option_list cases;
-    const char *host, *exports, *json;
+    const char *plan, *host, *exports, *json;
     double scale;
     int detail;
     int64_t seed;
-    bool sink, tsv, check, strict, quiet;
+    bool compare, sink, tsv, check, strict, quiet;
 };
 
 enum { TRAIN, FRAME };
@@ -31,6 +31,8 @@ static const char *const details[] = {"train", "frame", NULL};
 
 static const struct option_spec rows[] = {
     OPTION_LIST(struct live_command, cases, "case", 'c', "CASE", "only this case; may be given several times"),
+    OPTION_STRING(struct live_command, plan, "plan", 0, "P", "mounts as this plan wants them (nfsbal plan -o P)"),
+    OPTION_FLAG(struct live_command, compare, "compare", 0, "with --plan: today's mounts too, side by side"),
     OPTION_VALUE(struct live_command, scale, "scale", 0, "R", live_parse_scale,
                  "rates times R, delays divided by it; results as at full\nrate; 1 by default"),
     OPTION_ENUM(struct live_command, detail, "detail", 0, "LEVEL", details,
@@ -72,8 +74,6 @@ struct live_cases {
 static int check_options(const char *command, const struct live_command *o)
 {
     struct stat s;
-    if (o->tsv && o->json && !strcmp(o->json, "-"))
-        return cli_error(CLI_USAGE, command, "--tsv and --json -: both want standard output");
     if (o->sink && o->exports)
         return cli_error(CLI_USAGE, command, "--exports %s: --sink works on no files", o->exports);
     if (o->exports && (stat(o->exports, &s) < 0 || !S_ISDIR(s.st_mode)))
@@ -94,6 +94,11 @@ static int check_cases(const struct live_cases *l)
                 return cli_error(CLI_USAGE, l->command,
                                  "%s: machines of `vm-groups` can only be run in virtual time (emu run)",
                                  t->workloads[w].name);
+        for (size_t d = 0; d < t->n_datastores; d++)
+            if (t->datastores[d].iscsi)
+                return cli_error(CLI_USAGE, l->command,
+                                 "%s: volumes over iSCSI can only be run in virtual time (emu run)",
+                                 t->datastores[d].name);
         if (nas_refuses(t, problem, sizeof problem))
             return cli_error(CLI_FAILED, l->command, "%s", problem);
     }
@@ -155,8 +160,14 @@ static int run_cases(struct live_cases *l)
 static int load_and_run(struct live_cases *l, const char *path)
 {
     const struct live_command *c = l->options;
-    const struct cases_options options = {
-        .names = &c->cases, .host = c->host, .json = c->json, .tsv = c->tsv, .check = c->check, .quiet = c->quiet};
+    const struct cases_options options = {.names = &c->cases,
+                                          .plan = c->plan,
+                                          .compare = c->compare,
+                                          .host = c->host,
+                                          .json = c->json,
+                                          .tsv = c->tsv,
+                                          .check = c->check,
+                                          .quiet = c->quiet};
     int rc = check_options(l->command, c);
     if (rc == OPTION_GO_ON)
         rc = cases_load(&l->cases, l->command, path, &options);

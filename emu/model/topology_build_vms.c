@@ -17,6 +17,9 @@ static struct topo_vm_phase phase_of(struct build *b, const struct doc_node *doc
     if (iops && (think || burst))
         schema_error(b->report, build_mark(doc, think ? "think" : "burst"), NULL,
                      "`iops` is a rate; `think` and `burst` are of phases without one");
+    if (doc_get(doc, "even") && !iops && !think)
+        schema_error(b->report, build_mark(doc, "even"), NULL,
+                     "`even` is about times between operations: give `iops` or `think`");
     if (burst && !think && !iops)
         schema_error(b->report, build_mark(doc, "burst"), "think",
                      "a `burst` is what lies between two pauses: there are none");
@@ -66,6 +69,9 @@ static void add_phases(struct build *b, struct topo_vm_group *g, const struct do
             g->until = (unsigned)i;
             until = NULL;
         }
+    if (doc_get(start, "until") && !g->at_most)
+        schema_error(b->report, build_mark(start, "until"), "at-most",
+                     "`until` says when a machine makes room, and there is no limit");
     if (until)
         schema_error(b->report, build_mark(start, "until"), NULL, "there is no phase `%s`", until);
 }

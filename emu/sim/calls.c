@@ -63,6 +63,7 @@ struct calls_vm {
     struct event event;
     ps_t started; /* -1: not yet */
     bool counted; /* as through with `until` */
+    bool absent;  /* its host does not work in this run, or its mount leads nowhere */
 };
 
 /* The machines of a group and who starts them. */
@@ -433,6 +434,10 @@ static void launch(struct event *e, ps_t now)
     struct calls_group *g = SIM_CONTAINER(e, struct calls_group, launch);
     const struct topo_vm_group *t = g->group;
     while (g->next < t->n_vms && (!t->at_most || g->in_progress < t->at_most)) {
+        if (g->vms[g->next].absent) {
+            g->next++;
+            continue;
+        }
         ps_t due = t->rate > 0 ? t->start + (ps_t)((double)g->next / t->rate * (double)PS_PER_S) : t->start;
         if (due > now) {
             eventq_set(g->calls->queue, e, due);
@@ -495,6 +500,11 @@ static bool conns_init(struct calls *c, char *problem, size_t size)
         struct calls_conn *conn = &c->conns[c->n_conns];
         if (!needed[flows[i].mount])
             continue;
+        if (t->vips[flows[i].vip].addr.version != 4) {
+            snprintf(problem, size, "%s: runs in whole calls know IPv4 only", t->vips[flows[i].vip].text);
+            ok = false;
+            break;
+        }
         if (m->n_conns++ == 0)
             m->first_conn = (uint32_t)c->n_conns;
         c->n_conns++;
@@ -563,9 +573,12 @@ static bool group_init(struct calls *c, size_t i)
     for (uint32_t v = 0; v < from->n_vms; v++) {
         uint32_t job = (uint32_t)first + (uint32_t)from->mounts[v];
         g->vms[v] = (struct calls_vm){.source = {c, job, (int32_t)i}, .event.run = vm_event, .started = -1};
+        g->vms[v].absent = !schedule_runs(c->result, &c->result->jobs[job]);
+        if (g->vms[v].absent)
+            continue;
         vm_init(&g->vms[v].vm, from, v, random_at(seed_of(c, job, from->name), v));
+        c->busy += !from->length;
     }
-    c->busy += from->length ? 0 : from->n_vms;
     eventq_set(c->queue, &g->launch, from->start);
     return true;
 }

@@ -126,6 +126,8 @@ static int add(struct mount_site *s, const struct mount_site_config *c, const st
     const struct topo_datastore *d = &t->datastores[m->datastore];
     struct mount_wish *w = &s->wishes[s->n];
 
+    if (d->iscsi)
+        return cli_error(CLI_USAGE, c->command, "datastore %s is a volume over iSCSI: this mounts NFS", d->name);
     if (m->vip < 0)
         return cli_error(CLI_USAGE, c->command, "datastore %s: its server %s is no VIP of the file", d->name,
                          m->server);

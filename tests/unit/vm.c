@@ -218,12 +218,64 @@ static void a_throttle_and_a_limit(void **state)
     free(site);
 }
 
+/* What the disks did: a mirror writes twice and reads once. */
+static void disks_are_counted(void **state)
+{
+    (void)state;
+    static const char ssd[] =
+        "exports: {/v: {}}, storage: {groups: {g: {medium: ssd, read: 0.1ms, write: 0.1ms, size: 100GB, "
+        "disks: 4, raid: raid-10}}}";
+    for (int reads = 0; reads < 2; reads++) {
+        char *site =
+            runs_replace(SITE "vm-groups: {g: {total: 10, phases: [{name: p, operations: 100, read-share: 0%}]}}\n",
+                         "exports: {/v: {}}", ssd);
+        char *text = runs_replace(site, "read-share: 0%", reads ? "read-share: 100%" : "read-share: 0%");
+        struct result *r = runs_text(text, NULL, SIM_CALL, 1);
+        assert_int_equal(r->n_disks, 1);
+        const struct result_disks *d = &r->disks[0];
+        assert_true(d->counted);
+        assert_string_equal(d->name, "n:g");
+        assert_int_equal(d->reads, reads ? 1000 : 0);
+        assert_int_equal(d->writes, reads ? 0 : 2000);
+        assert_int_equal(d->read_bytes, d->reads * 4096);
+        assert_int_equal(d->write_bytes, d->writes * 4096);
+        assert_true(d->busy > 0);
+        result_free(r);
+        free(text);
+        free(site);
+    }
+}
+
+/* Only the machines of the host that works; the others' turns pass. */
+static void one_host_only(void **state)
+{
+    (void)state;
+    char *two = runs_replace(SITE "vm-groups: {g: {total: 10, start: {rate: 1}, phases: [{name: p, operations: 5}]}}\n",
+                             "  h: {kind: linux, interfaces: {eth0: {address: 10.0.0.1/24}}}\n",
+                             "  h: {kind: linux, interfaces: {eth0: {address: 10.0.0.1/24}}}\n"
+                             "  i: {kind: linux, interfaces: {eth0: {address: 10.0.0.3/24}}}\n"
+                             "  s: {kind: switch}\n");
+    char *text =
+        runs_replace(two, "[{ends: [\"h:eth0\", \"n:c.e0\"], speed: 10G}]",
+                     "[{ends: [\"[h,i]:eth0\", \"s:[1-2]\"], speed: 10G}, {ends: [\"n:c.e0\", \"s:3\"], speed: 10G}]");
+    const struct sim_options o = {.detail = SIM_CALL, .seed = 1, .host = "i"};
+    struct result *r = runs_options(text, NULL, &o);
+    assert_int_equal(r->vm_groups[0].machines, 10);
+    assert_int_equal(r->vm_groups[0].through, 5);
+    assert_true(r->vm_groups[0].phases[0].first == PS_PER_S); /* the second in turn */
+    assert_int_equal(r->vm_groups[0].phases[0].operations[0] + r->vm_groups[0].phases[0].operations[1], 25);
+    result_free(r);
+    free(text);
+    free(two);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(closed_round),  cmocka_unit_test(concurrent_burst),       cmocka_unit_test(open_rate),
         cmocka_unit_test(phases_follow), cmocka_unit_test(shares_are_even),        cmocka_unit_test(start_storm),
-        cmocka_unit_test(launchers),     cmocka_unit_test(a_throttle_and_a_limit),
+        cmocka_unit_test(launchers),     cmocka_unit_test(a_throttle_and_a_limit), cmocka_unit_test(disks_are_counted),
+        cmocka_unit_test(one_host_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ child_of() { pgrep -P "$1" -x emu || true; }
 clean_until_gone() { # WHEN
     for _ in $(seq 50); do
         emu clean -q || fail "$1: emu clean"
-        [ -n "$(leftovers)" ] || return 0
+        [ -n "$(leftovers $lab)" ] || return 0
         sleep 0.1
     done
     nothing_left "$1"

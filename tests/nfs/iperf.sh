@@ -9,26 +9,26 @@ set -euo pipefail
 . tests/nfs/library.sh
 need_root_and iperf3 iperf3
 
-listens() { emu exec iperf "fs7500:ctl$((2 - $1 % 2))" -- ss -Hlnt | grep -q "10.10.5.10$1:5201"; }
+listens() { emu exec $lab "fs7500:ctl$((2 - $1 % 2))" -- ss -Hlnt | grep -q "10.10.5.10$1:5201"; }
 
 # COMMAND... : before what else runs on the machine, as emu live does it with servers and load.
 preferred() { setsid -w bash -c 'echo -10 >/proc/self/autogroup; exec nice -n -10 "$@"' preferred "$@" 2>/dev/null; }
 
 measure() { # FILE CASE STREAMS LINKS : the sum of the streams is what so many links carry
     local file=$1 case=$2 streams=$3 links=$4 i jobs=()
-    emu up --quiet --no-nas --name iperf --case "$case" "topologies/fs7500/$file"
+    emu up --quiet --no-nas --name $lab --case "$case" "topologies/fs7500/$file"
     for ((i = 1; i <= streams; i++)); do
-        preferred emu exec iperf "fs7500:ctl$((2 - i % 2))" -- iperf3 -s -D -1 -B "10.10.5.10$i"
+        preferred emu exec $lab "fs7500:ctl$((2 - i % 2))" -- iperf3 -s -D -1 -B "10.10.5.10$i"
     done
     for ((i = 1; i <= streams; i++)); do
         wait_for 10 "iperf3 to listen" listens "$i"
     done
     for ((i = 1; i <= streams; i++)); do
-        preferred emu exec iperf esx1 -- iperf3 -c "10.10.5.10$i" -t 2 -O 1 -J >"$tmp/iperf.$i" &
+        preferred emu exec $lab esx1 -- iperf3 -c "10.10.5.10$i" -t 2 -O 1 -J >"$tmp/iperf.$i" &
         jobs+=($!)
     done
     for i in "${jobs[@]}"; do wait "$i" || { cat "$tmp"/iperf.*; fail "$file $case: iperf3"; }; done
-    emu down --quiet iperf 2>"$tmp/down" || fail "emu down"
+    emu down --quiet $lab 2>"$tmp/down" || fail "emu down"
     python3 - "$case" "$links" "$tmp" "$streams" <<'PYTHON' || { cat "$tmp/down"; fail "$file $case: not within 10 %"; }
 import json, sys
 case, links, folder, streams = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])

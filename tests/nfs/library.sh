@@ -1,8 +1,11 @@
 # What the tests of live NFS share. Sourced from the root of the repository.
 # shellcheck shell=bash
 
+. tests/support/leftovers.bash
+
 tmp=$(mktemp -d)
 export EMU_RUNDIR=$tmp/labs
+lab=t$$ # names of labs that a test makes by hand begin with this
 trap 'emu down --all >/dev/null 2>&1 || true; rm -rf "$tmp"' EXIT
 
 fail() { echo "FAILED: $*" >&2; exit 1; }
@@ -77,8 +80,23 @@ expect_links() {
     [ "$used" = "$2" ] || fail "$1: $used uplinks carry data, expected $2"
 }
 
-# No namespace, process, or folder of a lab is there any more.
+# Labs of emu live and emu reproduce have the number of their process in their name.
+emu() {
+    local rc=0
+    case $1 in
+        live | reproduce)
+            command emu "$@" &
+            echo "live-$!" >>"$tmp/live-labs"
+            wait $! || rc=$?
+            return $rc
+            ;;
+        *) command emu "$@" ;;
+    esac
+}
+
+# No namespace, process, or folder of the test's labs is there any more.
 nothing_left() {
-    ! compgen -G "$EMU_RUNDIR/*" >/dev/null || fail "left in $EMU_RUNDIR: $(ls "$EMU_RUNDIR")"
-    ! compgen -G "/run/netns/emu-live-*" >/dev/null || fail "namespaces left: $(ls /run/netns)"
+    local live=()
+    [ ! -e "$tmp/live-labs" ] || mapfile -t live <"$tmp/live-labs"
+    none_left "at the end" $lab "${live[@]}"
 }

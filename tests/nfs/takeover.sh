@@ -44,25 +44,25 @@ event() {
 # By the death of a server, in a lab by hand.
 death() {
     local load capture written
-    emu up --quiet --no-events --name takeover "$tmp/site.yaml"
-    emu capture -w "$tmp/h1.pcap" --snap 128 --for 4s --quiet takeover h1:eth0 &
+    emu up --quiet --no-events --name $lab "$tmp/site.yaml"
+    emu capture -w "$tmp/h1.pcap" --snap 128 --for 4s --quiet $lab h1:eth0 &
     capture=$!
-    emu exec takeover h1 -- nfsbal load nfs://10.8.0.11/vol/file --export /vol --mountport 20048 --op write --block 64KiB \
+    emu exec $lab h1 -- nfsbal load nfs://10.8.0.11/vol/file --export /vol --mountport 20048 --op write --block 64KiB \
         --outstanding 8 --for 4s --size 16MiB --quarantine 1ms --json >"$tmp/load" 2>"$tmp/load.err" &
     load=$!
     sleep 1.5
     kill -9 "$(python3 -c 'import json, sys; print([n["server"] for n in json.load(open(sys.argv[1]))["nodes"] if n["node"] == "nas:ctl1"][0])' \
-        "$EMU_RUNDIR/takeover/lab.json")"
+        "$EMU_RUNDIR/$lab/lab.json")"
     wait $load || { cat "$tmp/load.err"; tail -n 1 "$tmp/load"; fail "the load has failed"; }
     wait $capture || fail "emu capture"
-    emu exec takeover nas:ctl2 -- ip -br address | grep -q 10.8.0.11/ || fail "ctl2 has no 10.8.0.11"
-    emu exec takeover nas:ctl1 -- ip -br address | grep -q 10.8.0.11/ && fail "ctl1 has 10.8.0.11 still"
+    emu exec $lab nas:ctl2 -- ip -br address | grep -q 10.8.0.11/ || fail "ctl2 has no 10.8.0.11"
+    emu exec $lab nas:ctl1 -- ip -br address | grep -q 10.8.0.11/ && fail "ctl1 has 10.8.0.11 still"
     tshark -r "$tmp/h1.pcap" -Y 'arp.src.proto_ipv4 == 10.8.0.11 && arp.dst.proto_ipv4 == 10.8.0.11' 2>/dev/null | head -n 3 |
         grep . || fail "nobody announced the move"
     written=$(python3 -c 'import json, sys; lines = [json.loads(l) for l in open(sys.argv[1])]; w = [l["jobs"][0]["written"] for l in lines]; print((w[-1] - w[1]) // 1000000)' "$tmp/load")
     echo "$written MB written after the second second"
     [ "$written" -gt 50 ] || fail "the load did not go on"
-    emu down --quiet takeover 2>/dev/null
+    emu down --quiet $lab 2>/dev/null
 }
 
 up_to_three_times event

@@ -7,6 +7,8 @@ for program in iperf3 ip ping; do
     command -v $program >/dev/null || { echo "skipped: no $program"; exit 77; }
 done
 
+. tests/support/leftovers.bash
+
 rig=$(mktemp -d)
 export EMU_RUNDIR=$rig/labs
 lab=t$$ # names of labs begin with this
@@ -30,29 +32,7 @@ fail() {
     exit 1
 }
 
-# What labs leave on this machine, one a line; nothing when all is gone.
-leftovers() {
-    ls /run/netns 2>/dev/null | grep "^emu-$lab" || true
-    grep -o " /run/netns/emu-$lab[^ ]*" /proc/mounts || true
-    ls "$EMU_RUNDIR" 2>/dev/null || true
-    # By the environment that all processes of a lab have.
-    grep -lzs "^EMU_LAB=$lab" /proc/[0-9]*/environ | while read -r p; do
-        p=${p#/proc/} p=${p%/environ}
-        [ -e "/proc/$p/cmdline" ] || continue
-        echo "process $p $(tr '\0' ' ' 2>/dev/null <"/proc/$p/cmdline")"
-    done || true
-}
-
-nothing_left() { # WHEN
-    local left
-    # Processes that were killed a moment ago may still be on their way out.
-    for _ in 1 2 3 4 5 6 7 8 9 10; do
-        left=$(leftovers)
-        [ -n "$left" ] || return 0
-        sleep 0.1
-    done
-    fail "$1: left behind: $left"
-}
+nothing_left() { none_left "$1" $lab; } # WHEN
 
 # Mbit/s that one iperf3 run receives. Further arguments go to the client.
 rate() { # LAB CLIENT SERVER ADDRESS SECONDS [ARGUMENT...]

@@ -30,7 +30,7 @@ struct place {
 };
 
 struct site {
-    char dir[64], volume[80];
+    char dir[64], volume[80], lab[32];
     struct place place[2];
 };
 
@@ -96,6 +96,7 @@ static int set_up(void **state)
     strcpy(s.dir, dir);
     snprintf(s.volume, sizeof s.volume, "%s/vol1", dir);
     mkdir(s.volume, 0755);
+    snprintf(s.lab, sizeof s.lab, "test-%d-", (int)getpid());
     for (int i = 0; i < 2; i++) {
         struct place *p = &s.place[i];
         snprintf(p->dir, sizeof p->dir, "%s/ctl%d", dir, i + 1);
@@ -125,7 +126,7 @@ static int start(struct server *server, struct site *s, int place, char *problem
     const struct server_config c = {.name = names[place],
                                     .netns_path = s->place[place].netns,
                                     .dir = s->place[place].dir,
-                                    .lab = "test",
+                                    .lab = s->lab,
                                     .exports = exports,
                                     .n_exports = 2};
     int rc = server_start(server, &c, problem, size);
@@ -175,8 +176,8 @@ static void leaves_nothing(void **state)
     server_stop(&a);
     assert_string_equal(printed(text, sizeof text, "nsenter -n -t %d ss -Hlnt", s->place[0].holder), "");
     assert_string_equal(
-        printed(text, sizeof text, "grep -c 'EMU_LAB=test' /proc/[0-9]*/environ 2>/dev/null | grep -v :0"), "");
-    assert_string_equal(printed(text, sizeof text, "grep emu-server /proc/mounts"), "");
+        printed(text, sizeof text, "grep -c 'EMU_LAB=%s' /proc/[0-9]*/environ 2>/dev/null | grep -v :0", s->lab), "");
+    assert_string_equal(printed(text, sizeof text, "grep '^emu-server /run ' /proc/mounts"), "");
     /* And it starts again in the same place. */
     assert_int_equal(start(&a, s, 0, problem, sizeof problem), 1);
     /* Killing the first process takes all of it. */

@@ -1,5 +1,5 @@
 # What the tests of live NFS share. Sourced from the root of the repository.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC1091,SC2086 # what is sourced is given; names of labs have no blanks
 
 . tests/support/leftovers.bash
 

@@ -120,3 +120,23 @@ function(add_program name folder)
     endif()
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder})
 endfunction()
+
+# mount(8) runs /sbin/mount.TYPE for a type that the kernel doesn't have; nfsbal is it under that name. And a unit for service
+# managers that mounts all of a topology file.
+function(install_mount_helper)
+    if(MINIMAL OR NOT TARGET nfsbal)
+        return()
+    endif()
+    install(CODE "
+        set(root \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
+        file(MAKE_DIRECTORY \"\${root}/${CMAKE_INSTALL_SBINDIR}\")
+        file(RELATIVE_PATH program \"\${root}/${CMAKE_INSTALL_SBINDIR}\" \"\${root}/${CMAKE_INSTALL_BINDIR}/nfsbal\")
+        set(helper \"\${root}/${CMAKE_INSTALL_SBINDIR}/mount.nfsbal\")
+        message(STATUS \"Installing: \${helper} -> \${program}\")
+        file(CREATE_LINK \${program} \${helper} SYMBOLIC)
+        if(NOT CMAKE_INSTALL_PREFIX MATCHES \"^/(usr)?$\")
+            message(STATUS \"For mount -t nfsbal, mount(8) wants it in /sbin: ln -s \${helper} /sbin/\")
+        endif()")
+    configure_file(${CMAKE_SOURCE_DIR}/nfsbal/nfs/nfsbal@.service.in ${CMAKE_BINARY_DIR}/nfsbal@.service @ONLY)
+    install(FILES ${CMAKE_BINARY_DIR}/nfsbal@.service DESTINATION lib/systemd/system)
+endfunction()

@@ -29,8 +29,8 @@ static const struct option_spec rows[] = {
     OPTION_FLAG(struct options, json, "json", 0, "print JSON (nfsbal-diff/1)"),
     OPTION_ENUM(struct options, format, "format", 'f', "F", emit_format_names,
                 "print the mounts of the plan for a tool instead: esxcli, powercli, fstab,\n"
-                "systemd, proxmox, ansible, hosts, zone, govc, terraform, autofs, libvirt,\n"
-                "kubernetes; or what it needs around: switch, nas"),
+                "systemd, nfsbal-fstab, nfsbal-systemd, proxmox, ansible, hosts, zone, govc,\n"
+                "terraform, autofs, libvirt, kubernetes; or what it needs around: switch, nas"),
     OPTION_STRING(struct options, host, "host", 0, "H", "with --format: only the mounts of this host"),
     OPTION_STRING(struct options, unmount, "with-unmount", 0, "D",
                   "print the guarded script that unmounts datastore D from its ESXi hosts\n"

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "emu/model/units.h"
 
@@ -21,6 +22,7 @@ enum kind {
     TENTHS,   /* timeo: a bare number is tenths of a second; kept in ms */
     PORTS,    /* "700", "700-707", "700:702" */
     TEXT,     /* up to `max` bytes */
+    SERVERS,  /* TEXT with "," or, where that would end the option, "~" between its parts; kept with "," */
     MUST_BE,  /* only one of `words` is possible; `why` not another */
     NOTHING,  /* has nothing to do here */
     REFUSED,  /* `why` */
@@ -105,7 +107,7 @@ static const struct row rows[] = {
     {"srcport", PORTS, 0, 0, 1, 65535, NULL, NULL},
     {"srcaddr", TEXT, MEMBER(source), 0, 0, sizeof ((struct mount_options *)0)->source, NULL, NULL},
     {"congestion", TEXT, MEMBER(congestion), 0, 0, sizeof ((struct mount_options *)0)->congestion, NULL, NULL},
-    {"vips", TEXT, MEMBER(vips), 0, 0, MOUNT_TEXT_MAX, NULL, NULL},
+    {"vips", SERVERS, MEMBER(vips), 0, 0, MOUNT_TEXT_MAX, NULL, NULL},
 
     {"vers", MUST_BE, 0, 0, 0, 0, three, v4},
     {"nfsvers", MUST_BE, 0, 0, 0, 0, three, v4},
@@ -128,6 +130,18 @@ static const struct row rows[] = {
     {"user", NOTHING, 0, 0, 0, 0, NULL, NULL},
     {"nouser", NOTHING, 0, 0, 0, 0, NULL, NULL},
     {"users", NOTHING, 0, 0, 0, 0, NULL, NULL},
+    {"nousers", NOTHING, 0, 0, 0, 0, NULL, NULL},
+    {"owner", NOTHING, 0, 0, 0, 0, NULL, NULL},
+    {"group", NOTHING, 0, 0, 0, 0, NULL, NULL},
+    {"diratime", NOTHING, 0, 0, 0, 0, NULL, NULL},
+    {"nodiratime", NOTHING, 0, 0, 0, 0, NULL, NULL},
+    {"strictatime", NOTHING, 0, 0, 0, 0, NULL, NULL},
+    {"norelatime", NOTHING, 0, 0, 0, 0, NULL, NULL},
+    {"nostrictatime", NOTHING, 0, 0, 0, 0, NULL, NULL},
+    {"lazytime", NOTHING, 0, 0, 0, 0, NULL, NULL},
+    {"nolazytime", NOTHING, 0, 0, 0, 0, NULL, NULL},
+    {"silent", NOTHING, 0, 0, 0, 0, NULL, NULL},
+    {"loud", NOTHING, 0, 0, 0, 0, NULL, NULL},
     {"_netdev", NOTHING, 0, 0, 0, 0, NULL, NULL},
 
     {"udp", REFUSED, 0, 0, 0, 0, NULL, no_udp},
@@ -318,9 +332,12 @@ static const char *set(struct mount_options *o, const struct row *r, char *value
         return NULL;
     }
     case TEXT:
+    case SERVERS:
         if (!*value || strlen(value) >= (size_t)r->max)
             return *value ? "a shorter text" : "a value";
         memcpy(member, value, strlen(value) + 1);
+        for (char *c = member; r->kind == SERVERS && (c = strchr(c, '~')) != NULL;)
+            *c = ',';
         return NULL;
     case PORTS:
         return parse_ports(o, value);
@@ -355,7 +372,8 @@ static bool parse_one(struct mount_options *o, char *text, char *problem, size_t
     if (value)
         *value++ = '\0';
     snprintf(shown, sizeof shown, "%s", value ? value : "");
-    if (strncmp(text, "x-", 2) == 0) /* fstab's for other programs: x-systemd.automount */
+    /* Fstab's for other programs: x-systemd.automount, X-mount.mkdir, comment=...; mount(8) says who mounts: user=NAME. */
+    if (strncasecmp(text, "x-", 2) == 0 || (value && (strcmp(text, "comment") == 0 || strcmp(text, "user") == 0)))
         return true;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (strcmp(rows[i].name, text) == 0)

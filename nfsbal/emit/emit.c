@@ -13,6 +13,8 @@ const char *const emit_format_names[] = {
     [EMIT_POWERCLI] = "powercli",
     [EMIT_FSTAB] = "fstab",
     [EMIT_SYSTEMD] = "systemd",
+    [EMIT_NFSBAL_FSTAB] = "nfsbal-fstab",
+    [EMIT_NFSBAL_SYSTEMD] = "nfsbal-systemd",
     [EMIT_PROXMOX] = "proxmox",
     [EMIT_ANSIBLE] = "ansible",
     [EMIT_HOSTS] = "hosts",
@@ -41,6 +43,8 @@ static bool is_for(const struct emit *e, const struct topo_mount *m)
         return esxi;
     case EMIT_FSTAB:
     case EMIT_SYSTEMD:
+    case EMIT_NFSBAL_FSTAB:
+    case EMIT_NFSBAL_SYSTEMD:
     case EMIT_PROXMOX:
     case EMIT_AUTOFS:
     case EMIT_LIBVIRT:
@@ -125,6 +129,11 @@ static bool is_host_name(const char *name)
     return *name != '\0';
 }
 
+static bool is_nfsbal(const struct emit *e)
+{
+    return e->format == EMIT_NFSBAL_FSTAB || e->format == EMIT_NFSBAL_SYSTEMD;
+}
+
 /* NULL, or what is wrong with a mount in this format; its datastore's name is said by the caller. */
 static const char *mount_problem(const struct emit *e, const struct topo_mount *m)
 {
@@ -151,7 +160,14 @@ static const char *mount_problem(const struct emit *e, const struct topo_mount *
         return "a persistent volume is called by small letters, digits, - and .";
     if (e->format == EMIT_PROXMOX && !is_storage_id(name))
         return "a storage ID of Proxmox is a letter, then letters, digits, - _ and .";
-    if ((e->format == EMIT_PROXMOX || e->format == EMIT_SYSTEMD) && (blank_at_an_end(m->path) || blank_at_an_end(name)))
+    if (is_nfsbal(e) && (e->t->datastores[m->datastore].nfs != TOPO_NFS3 || m->n_vips > 0))
+        return "nfsbal mount speaks NFS 3";
+    if (is_nfsbal(e) && m->vip < 0)
+        return "its server is no VIP of the file";
+    if (is_nfsbal(e) && m->asked > 16)
+        return "nfsbal mount makes at most 16 connections to a VIP";
+    if ((e->format == EMIT_PROXMOX || e->format == EMIT_SYSTEMD || e->format == EMIT_NFSBAL_SYSTEMD) &&
+        (blank_at_an_end(m->path) || blank_at_an_end(name)))
         return "a blank or backslash at an end is lost in this file";
     if ((e->format == EMIT_HOSTS || e->format == EMIT_ZONE) && !is_host_name(m->server))
         return "its server is no host name";
@@ -163,7 +179,8 @@ static const char *pair_problem(const struct emit *e, const struct topo_mount *m
 {
     bool one_for_all = e->format == EMIT_PROXMOX || e->format == EMIT_TERRAFORM || e->format == EMIT_KUBERNETES;
     size_t at = one_for_all ? (size_t)e->t->datastores[m->datastore].first_mount : 0;
-    if (e->format == EMIT_FSTAB || e->format == EMIT_SYSTEMD || e->format == EMIT_AUTOFS || e->format == EMIT_LIBVIRT) {
+    if (e->format == EMIT_FSTAB || e->format == EMIT_SYSTEMD || is_nfsbal(e) || e->format == EMIT_AUTOFS ||
+        e->format == EMIT_LIBVIRT) {
         if (emit_next(e, &at)->host != m->host)
             return "each Linux host has a file of its own: --host says which";
     } else if (one_for_all) {
@@ -219,6 +236,12 @@ bool emit_print(const struct emit *e, FILE *out, char *problem, size_t size)
         break;
     case EMIT_SYSTEMD:
         emit_systemd(e, out);
+        break;
+    case EMIT_NFSBAL_FSTAB:
+        emit_nfsbal_fstab(e, out);
+        break;
+    case EMIT_NFSBAL_SYSTEMD:
+        emit_nfsbal_systemd(e, out);
         break;
     case EMIT_PROXMOX:
         emit_proxmox(e, out);

@@ -12,21 +12,23 @@
 #include "emu/model/topology.h"
 
 enum emit_format {
-    EMIT_ESXCLI,     /* a script for ESXi hosts */
-    EMIT_POWERCLI,   /* a script for vCenter */
-    EMIT_FSTAB,      /* lines for one Linux host */
-    EMIT_SYSTEMD,    /* units for one Linux host */
-    EMIT_PROXMOX,    /* entries of storage.cfg */
-    EMIT_ANSIBLE,    /* a playbook */
-    EMIT_HOSTS,      /* lines of a hosts file */
-    EMIT_ZONE,       /* records of a DNS zone */
-    EMIT_GOVC,       /* a script for vCenter or one ESXi host */
-    EMIT_TERRAFORM,  /* resources of the vSphere provider */
-    EMIT_AUTOFS,     /* a direct map for one Linux host */
-    EMIT_LIBVIRT,    /* storage pools for one Linux host */
-    EMIT_KUBERNETES, /* persistent volumes */
-    EMIT_SWITCH,     /* ports and LAGs towards the hosts, for the switches */
-    EMIT_NAS,        /* VIPs, for the NAS */
+    EMIT_ESXCLI,         /* a script for ESXi hosts */
+    EMIT_POWERCLI,       /* a script for vCenter */
+    EMIT_FSTAB,          /* lines for one Linux host */
+    EMIT_SYSTEMD,        /* units for one Linux host */
+    EMIT_NFSBAL_FSTAB,   /* lines for one Linux host that mounts with `nfsbal mount` */
+    EMIT_NFSBAL_SYSTEMD, /* units for it */
+    EMIT_PROXMOX,        /* entries of storage.cfg */
+    EMIT_ANSIBLE,        /* a playbook */
+    EMIT_HOSTS,          /* lines of a hosts file */
+    EMIT_ZONE,           /* records of a DNS zone */
+    EMIT_GOVC,           /* a script for vCenter or one ESXi host */
+    EMIT_TERRAFORM,      /* resources of the vSphere provider */
+    EMIT_AUTOFS,         /* a direct map for one Linux host */
+    EMIT_LIBVIRT,        /* storage pools for one Linux host */
+    EMIT_KUBERNETES,     /* persistent volumes */
+    EMIT_SWITCH,         /* ports and LAGs towards the hosts, for the switches */
+    EMIT_NAS,            /* VIPs, for the NAS */
     EMIT_FORMATS
 };
 extern const char *const emit_format_names[EMIT_FORMATS + 1]; /* NULL at the end, as option choices want it */

@@ -17,6 +17,8 @@ void emit_esxcli(const struct emit *e, FILE *out);
 void emit_powercli(const struct emit *e, FILE *out);
 void emit_fstab(const struct emit *e, FILE *out);
 void emit_systemd(const struct emit *e, FILE *out);
+void emit_nfsbal_fstab(const struct emit *e, FILE *out);
+void emit_nfsbal_systemd(const struct emit *e, FILE *out);
 void emit_proxmox(const struct emit *e, FILE *out);
 void emit_ansible(const struct emit *e, FILE *out);
 void emit_hosts(const struct emit *e, FILE *out);

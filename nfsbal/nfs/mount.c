@@ -1,24 +1,22 @@
 /* nfsbal mount: a file system over NFS 3, through several VIPs. Also what mount(8) runs as mount.nfsbal. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <syslog.h>
 #include <unistd.h>
 
 #include "emu/cli/cli.h"
 #include "emu/cli/options.h"
 #include "nfsbal/nfs/commands.h"
-#include "nfsbal/nfs/mount_site.h"
 #include "nfsbal/client/mount.h"
+#include "nfsbal/nfs/mount_process.h"
+#include "nfsbal/nfs/mount_site.h"
 
 struct cli_mount_options {
     struct option_list o, datastore;
     const char *at, *host, *plan, *case_name;
-    bool foreground, debug, print;
+    bool foreground, debug, print, one_each, quiet;
 };
 
 static const struct option_spec rows[] = {
@@ -29,6 +27,8 @@ static const struct option_spec rows[] = {
     OPTION_STRING(struct cli_mount_options, host, "host", 0, "NAME", "which host of FILE this machine is"),
     OPTION_STRING(struct cli_mount_options, plan, "plan", 0, "P", "mounts as this plan wants them (nfsbal plan -o P)"),
     OPTION_STRING(struct cli_mount_options, case_name, "case", 0, "CASE", "this case of FILE"),
+    OPTION_FLAG(struct cli_mount_options, one_each, "process-per-datastore", 0,
+                "serve each datastore by a process of its own, which fails alone"),
     OPTION_FLAG(struct cli_mount_options, print, "print", 'n', "only print what would be mounted"),
     OPTION_FLAG(struct cli_mount_options, foreground, "foreground", 'f',
                 "stay in the foreground, messages on standard error"),
@@ -45,17 +45,11 @@ static const struct option_table table = {
     .n_rows = sizeof rows / sizeof rows[0],
 };
 
-static void to_standard_error(const char *line) { fprintf(stderr, "nfsbal mount: %s\n", line); }
-
-static void to_system_log(const char *line) { syslog(LOG_NOTICE, "%s", line); }
-
 static void print_wishes(const struct mount_wish *wishes, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         printf("%s:%s on %s\n", wishes[i].servers, wishes[i].export, wishes[i].target);
 }
-
-static int serve(struct mounts *m) { return mounts_serve(m) ? CLI_OK : CLI_FAILED; }
 
 /* What is meant for the user and depends on the options. */
 static void say(const char *command, const struct mount_options *o)
@@ -69,69 +63,18 @@ static void say(const char *command, const struct mount_options *o)
             command);
 }
 
-/* The background process tells its parent how it went through a pipe: nothing for success, else a sentence. */
-static int run_in_background(const char *command, const struct mount_wish *wishes, size_t n)
-{
-    char problem[600] = "";
-    int ends[2], status = 0;
-    ssize_t got;
-    pid_t pid;
-
-    if (pipe(ends) != 0)
-        return cli_error(CLI_FAILED, command, "pipe: %s", strerror(errno));
-    fflush(NULL);
-    pid = fork();
-    if (pid < 0)
-        return cli_error(CLI_FAILED, command, "fork: %s", strerror(errno));
-    if (pid == 0) {
-        int null = open("/dev/null", O_RDWR);
-        struct mounts *m;
-
-        close(ends[0]);
-        (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-        setsid();
-        openlog("nfsbal", LOG_PID, LOG_DAEMON);
-        m = mounts_start(wishes, n, to_system_log, false, problem, sizeof problem);
-        if (!m) {
-            (void)!write(ends[1], problem, strlen(problem));
-            _exit(CLI_FAILED);
-        }
-        (void)!chdir("/");
-        for (int fd = 0; null >= 0 && fd < 3; fd++)
-            dup2(null, fd);
-        if (null > 2)
-            close(null);
-        close(ends[1]);
-        _exit(serve(m));
-    }
-    close(ends[1]);
-    got = read(ends[0], problem, sizeof problem - 1);
-    close(ends[0]);
-    if (got > 0) {
-        problem[got] = '\0';
-        waitpid(pid, &status, 0);
-        return cli_error(CLI_FAILED, command, "%s", problem);
-    }
-    /* No word and no process: it was killed. */
-    if (waitpid(pid, &status, WNOHANG) == pid && status != 0)
-        return cli_error(CLI_FAILED, command, "the mounting process ended unexpectedly");
-    return CLI_OK;
-}
-
 static int run(const char *command, const struct cli_mount_options *o, const struct mount_wish *wishes, size_t n)
 {
-    char problem[600];
-    struct mounts *m;
+    const struct mount_process process = {
+        .command = command, .foreground = o->foreground || o->debug, .debug = o->debug, .one_each = o->one_each};
 
     if (o->print) {
-        print_wishes(wishes, n);
+        if (!o->quiet)
+            print_wishes(wishes, n);
         return CLI_OK;
     }
     say(command, &wishes[0].options);
-    if (!o->foreground && !o->debug)
-        return run_in_background(command, wishes, n);
-    m = mounts_start(wishes, n, to_standard_error, o->debug, problem, sizeof problem);
-    return m ? serve(m) : cli_error(CLI_FAILED, command, "%s", problem);
+    return mount_process_run(&process, wishes, n);
 }
 
 /* An existing directory as an absolute path; an allocated string. */
@@ -224,8 +167,9 @@ int command_mount(int argc, char **argv)
         else if (operands.n < 2)
             rc = cli_error(CLI_USAGE, argv[0], "%s: where? Say a directory, or --at DIR for a topology file",
                            operands.items[0]);
-        else if (o.datastore.n || o.host || o.plan || o.case_name)
-            rc = cli_error(CLI_USAGE, argv[0], "--datastore, --host, --plan and --case go with FILE --at DIR");
+        else if (o.datastore.n || o.host || o.plan || o.case_name || o.one_each)
+            rc = cli_error(CLI_USAGE, argv[0],
+                           "--datastore, --host, --plan, --case and --process-per-datastore go with FILE --at DIR");
         else
             rc = mount_source(argv[0], &o, &options, operands.items[0], operands.items[1]);
     }
@@ -233,14 +177,14 @@ int command_mount(int argc, char **argv)
     return rc;
 }
 
-/* As mount(8) calls it: mount.nfsbal SOURCE DIR [-sfnv] [-N NAMESPACE] [-o OPTIONS] [-t TYPE]. -f is "don't", -s "don't mind
- * unknown options", which we do mind. */
+/* As mount(8) calls it: mount.nfsbal SOURCE DIR [-sfnv] [-N NAMESPACE] [-o OPTIONS] [-t TYPE]. -f is "don't" (and with -v say what),
+ * -s "don't mind unknown options", which we do mind. */
 int command_mount_helper(int argc, char **argv)
 {
     struct cli_mount_options o = {.at = NULL};
     struct mount_options options;
     char problem[400], name[] = "mount.nfsbal";
-    bool fake = false;
+    bool fake = false, verbose = false;
     int c;
 
     mount_options_init(&options);
@@ -251,11 +195,14 @@ int command_mount_helper(int argc, char **argv)
             return CLI_USAGE;
         if (c == 'f')
             fake = true;
+        if (c == 'v')
+            verbose = true;
         if (c == 'N')
             return cli_error(CLI_USAGE, name, "-N %s: enter the namespace first (nsenter)", optarg);
         if (c == 'o' && !mount_options_parse(&options, optarg, problem, sizeof problem))
             return cli_error(CLI_USAGE, name, "%s", problem);
     }
     o.print = fake;
+    o.quiet = !verbose;
     return mount_source(name, &o, &options, argv[1], argv[2]);
 }

@@ -13,6 +13,7 @@
 #include "emu/model/topology.h"
 #include "emu/model/topology_file.h"
 #include "emu/report/plan_file.h"
+#include "nfsbal/plan/standby.h"
 
 static bool load(struct mount_site *s, const struct mount_site_config *c, struct diag *d)
 {
@@ -83,20 +84,15 @@ static void append(char *to, size_t size, const char *address)
 /* The planned VIP, then the others of the same NAS and group that serve the export without a detour. */
 static char *servers_of(const struct topo *t, const struct topo_mount *m)
 {
-    const struct topo_export *e = &t->exports[t->datastores[m->datastore].export_];
     size_t size = t->n_vips * 64 + 64;
     char *text = calloc(1, size);
 
     if (!text)
         return NULL;
     append(text, size, t->vips[m->vip].text);
-    for (size_t i = 0; i < t->n_vips; i++) {
-        const struct topo_vip *v = &t->vips[i];
-
-        if ((int)i != m->vip && v->node == e->node && v->svm == e->svm && v->up &&
-            (e->owner < 0 || e->owner == v->home) && !strchr(v->text, ':') == !strchr(t->vips[m->vip].text, ':'))
-            append(text, size, v->text);
-    }
+    for (size_t i = 0; i < t->n_vips; i++)
+        if (standby_serves(t, m, i))
+            append(text, size, t->vips[i].text);
     return text;
 }
 

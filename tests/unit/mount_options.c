@@ -87,6 +87,8 @@ static void lists(void **state)
     assert_int_equal(o.source_ports[3], 900);
     assert_string_equal(o.vips, "10.0.0.[101,103]");
     assert_true(o.read_only);
+    assert_true(parse("vips=nas2~10.0.0.[101,103]~[fd00::1],rw"));
+    assert_string_equal(o.vips, "nas2,10.0.0.[101,103],[fd00::1]");
 }
 
 static void accepted(void **state)
@@ -95,6 +97,7 @@ static void accepted(void **state)
     assert_true(
         parse("defaults,_netdev,nofail,nolock,vers=3,proto=tcp,sec=sys,x-systemd.automount,,noauto,local_lock=all"));
     assert_true(o.no_lock);
+    assert_true(parse("X-mount.mkdir,user=joe,users,comment=mine,nodiratime,lazytime"));
 }
 
 static void refusals(void **state)

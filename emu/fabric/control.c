@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "emu/fabric/discovery.h"
+
 enum { ETHERTYPE_RARP = 0x8035, ARP_REQUEST = 1, ARP_REPLY = 2 };
 
 const uint8_t fabric_broadcast[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
@@ -21,20 +23,36 @@ struct train *fabric_control_new(struct fabric *f, enum train_kind kind, const u
     return t;
 }
 
-struct train *fabric_arp_new(struct fabric *f, bool reply, const uint8_t sender_mac[6], const uint8_t sender_ip[4],
-                             const uint8_t to[6], const uint8_t target_ip[4], ps_t now)
+struct train *fabric_arp_new(struct fabric *f, uint8_t version, bool reply, const uint8_t sender_mac[6],
+                             const uint8_t *sender_ip, const uint8_t to[6], const uint8_t *target_ip, ps_t now)
 {
     struct train *t = fabric_control_new(f, TRAIN_ARP, sender_mac, to ? to : fabric_broadcast, now);
     struct train_arp *a = &t->u.arp;
 
     memset(a, 0, sizeof *a);
+    a->version = version;
     a->reply = reply;
     memcpy(a->sender_mac, sender_mac, 6);
-    memcpy(a->sender_ip, sender_ip, 4);
+    memcpy(a->sender_ip, sender_ip, train_ip_bytes(version));
     if (to)
         memcpy(a->target_mac, to, 6);
-    memcpy(a->target_ip, target_ip, 4);
+    memcpy(a->target_ip, target_ip, train_ip_bytes(version));
+    if (version == 6) {
+        t->frame_bytes = t->last_bytes = DISCOVERY_FRAME;
+        if (!to)
+            discovery_group(a, t->dst);
+    }
     return t;
+}
+
+static void discovery_key(const struct train *t, struct hash_key *key)
+{
+    struct hash_flow flow = {.ip_version = 6, .proto = DISCOVERY_PROTO, .icmp_type = discovery_type(&t->u.arp)};
+
+    memcpy(flow.smac, t->src, 6);
+    memcpy(flow.dmac, t->dst, 6);
+    discovery_ends(&t->u.arp, train_group_mac(t->dst), flow.src, flow.dst);
+    hash_key_flow(key, &flow);
 }
 
 void fabric_key(const struct train *t, struct hash_key *key)
@@ -43,6 +61,10 @@ void fabric_key(const struct train *t, struct hash_key *key)
         *key = t->flow->key;
         memcpy(key->smac, t->src, 6);
         memcpy(key->dmac, t->dst, 6);
+        return;
+    }
+    if (t->kind == TRAIN_ARP && t->u.arp.version == 6) {
+        discovery_key(t, key);
         return;
     }
     if (t->kind == TRAIN_ARP) {

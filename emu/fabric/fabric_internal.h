@@ -262,9 +262,10 @@ void fabric_router_in(struct fabric *f, int iface, struct train *t, ps_t now);
 enum { FABRIC_MIN_FRAME = 60 };
 struct train *fabric_control_new(struct fabric *f, enum train_kind kind, const uint8_t src[6], const uint8_t dst[6],
                                  ps_t now);
-/* An ARP packet; `to` NULL: broadcast. src is left to the sender of the frame. */
-struct train *fabric_arp_new(struct fabric *f, bool reply, const uint8_t sender_mac[6], const uint8_t sender_ip[4],
-                             const uint8_t to[6], const uint8_t target_ip[4], ps_t now);
+/* An ARP packet, or one of neighbour discovery, by the version of the addresses; `to` NULL: to all. src is left to the sender of
+ * the frame. */
+struct train *fabric_arp_new(struct fabric *f, uint8_t version, bool reply, const uint8_t sender_mac[6],
+                             const uint8_t *sender_ip, const uint8_t to[6], const uint8_t *target_ip, ps_t now);
 /* The key of a frame as hashes read it, for frames with and without a flow. */
 void fabric_key(const struct train *t, struct hash_key *key);
 

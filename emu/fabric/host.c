@@ -81,10 +81,11 @@ static int uplink_of(struct fabric *f, int iface, const struct train *t)
     return out;
 }
 
-/* balance-tlb and balance-alb: each frame carries its NIC's address; in alb ARP replies tell each client one of them. */
+/* balance-tlb and balance-alb: each frame carries its NIC's address; in alb ARP replies tell each client one of them. Neighbour
+ * discovery is left as it is: the driver balances what it receives for IPv4 only. */
 static void own_addresses(struct fabric *f, int team, int port, struct train *t)
 {
-    if (t->kind == TRAIN_ARP && t->u.arp.reply) {
+    if (t->kind == TRAIN_ARP && t->u.arp.reply && t->u.arp.version == 4) {
         int nic = fabric_balance_receive(f, team, t->u.arp.target_ip);
 
         if (nic >= 0)

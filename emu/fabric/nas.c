@@ -1,6 +1,6 @@
 /* NAS controllers: VIPs on a LAG, a single NIC, or a switch-independent team.
  *
- * The controller answers ARP for its VIPs. On a LAG or a NIC the answer is the interface's address (or the VIP's own). Under a
+ * The controller answers ARP for its VIPs (neighbour discovery for those of IPv6, here and below). On a LAG or a NIC the answer is the interface's address (or the VIP's own). Under a
  * switch-independent team each VIP receives on one NIC, ordinal mod NICs, and the answer is that NIC's address; what the
  * controller sends leaves by the NIC that its transmit rule picks, with *that* NIC's address as source. So each NIC's address
  * is seen at one switch port only. But a NIC that only receives is never seen as a source, the switch forgets it after its
@@ -76,9 +76,9 @@ FABRIC_HOT void fabric_nas_send(struct fabric *f, int iface, int vip, struct tra
 
 /* ---- ARP ---- */
 
-static bool is_v4(const struct topo_addr *a, const uint8_t ip[4])
+static bool asks_for(const struct train_arp *ask, const struct topo_addr *a)
 {
-    return a->version == 4 && memcmp(a->bytes, ip, 4) == 0;
+    return a->version == ask->version && memcmp(a->bytes, ask->target_ip, train_ip_bytes(a->version)) == 0;
 }
 
 /* An ARP frame about a VIP leaves by the NIC where the VIP receives, with that NIC's address as source (as Linux' balance-alb
@@ -104,11 +104,12 @@ static void answer(struct fabric *f, int port, const struct train *t, ps_t now)
         uint8_t mac[6];
 
         if (!vip->up || vip->iface < 0 || f->ifaces[vip->iface].team != team ||
-            f->ifaces[vip->iface].vlan != fabric_tag(t) || !is_v4(&f->topo->vips[v].addr, ask->target_ip))
+            f->ifaces[vip->iface].vlan != fabric_tag(t) || !asks_for(ask, &f->topo->vips[v].addr))
             continue;
         fabric_nas_vip_mac(f, (int)v, mac);
         counters(f, vip->iface)->arp_answered++;
-        send_arp(f, (int)v, fabric_arp_new(f, true, mac, ask->target_ip, ask->sender_mac, ask->sender_ip, now), now);
+        send_arp(f, (int)v,
+                 fabric_arp_new(f, ask->version, true, mac, ask->target_ip, ask->sender_mac, ask->sender_ip, now), now);
     }
 }
 
@@ -119,10 +120,10 @@ static void announce(struct fabric *f, int vip, ps_t now)
     struct train *t;
     uint8_t mac[6];
 
-    if (!v->up || v->iface < 0 || topo->addr.version != 4)
+    if (!v->up || v->iface < 0)
         return;
     fabric_nas_vip_mac(f, vip, mac);
-    t = fabric_arp_new(f, false, mac, topo->addr.bytes, NULL, topo->addr.bytes, now);
+    t = fabric_arp_new(f, topo->addr.version, false, mac, topo->addr.bytes, NULL, topo->addr.bytes, now);
     send_arp(f, vip, t, now);
 }
 

@@ -23,7 +23,7 @@ struct neighbour {
     int iface;
     unsigned waiting, tries;
     bool good;
-    uint8_t ip[4], mac[6];
+    uint8_t version, ip[16], mac[6];
 };
 
 struct fabric_neighbours {
@@ -62,11 +62,13 @@ void fabric_router_free(struct fabric *f, int iface)
     free(all);
 }
 
-static struct neighbour **find(struct fabric *f, int iface, const uint8_t ip[4])
+static struct neighbour **find(struct fabric *f, int iface, const struct topo_addr *ip)
 {
-    struct neighbour **n = &f->ifaces[iface].neighbours->bucket[(ip[2] ^ ip[3]) % BUCKETS];
+    size_t bytes = train_ip_bytes(ip->version);
+    unsigned bucket = (ip->bytes[bytes - 2] ^ ip->bytes[bytes - 1]) % BUCKETS;
+    struct neighbour **n = &f->ifaces[iface].neighbours->bucket[bucket];
 
-    while (*n && memcmp((*n)->ip, ip, 4) != 0)
+    while (*n && ((*n)->version != ip->version || memcmp((*n)->ip, ip->bytes, bytes) != 0))
         n = &(*n)->next;
     return n;
 }
@@ -77,10 +79,10 @@ static void ask(struct event *e, ps_t now)
     struct fabric *f = n->fabric;
 
     if (n->tries++ < TRIES) {
-        fabric_host_send(
-            f, n->iface,
-            fabric_arp_new(f, false, f->ifaces[n->iface].mac, f->topo->ifaces[n->iface].addr.bytes, NULL, n->ip, now),
-            now);
+        fabric_host_send(f, n->iface,
+                         fabric_arp_new(f, n->version, false, f->ifaces[n->iface].mac,
+                                        f->topo->ifaces[n->iface].addr.bytes, NULL, n->ip, now),
+                         now);
         eventq_set(f->queue, e, now + ASK_AGAIN);
         return;
     }
@@ -94,7 +96,7 @@ static void ask(struct event *e, ps_t now)
     }
 }
 
-static struct neighbour *get(struct fabric *f, int iface, const uint8_t ip[4])
+static struct neighbour *get(struct fabric *f, int iface, const struct topo_addr *ip)
 {
     struct neighbour **place = find(f, iface, ip), *n = *place;
 
@@ -108,7 +110,8 @@ static struct neighbour *get(struct fabric *f, int iface, const uint8_t ip[4])
     n->ask.run = ask;
     n->fabric = f;
     n->iface = iface;
-    memcpy(n->ip, ip, 4);
+    n->version = ip->version;
+    memcpy(n->ip, ip->bytes, train_ip_bytes(ip->version));
     *place = n;
     return n;
 }
@@ -124,8 +127,11 @@ static void send(struct fabric *f, const struct neighbour *n, struct train *t, p
 
 static void learned(struct fabric *f, int iface, const struct train_arp *a, ps_t now)
 {
-    struct neighbour *n = *find(f, iface, a->sender_ip);
+    struct topo_addr sender = {.version = a->version};
+    struct neighbour *n;
 
+    memcpy(sender.bytes, a->sender_ip, sizeof sender.bytes);
+    n = *find(f, iface, &sender);
     if (!n)
         return;
     memcpy(n->mac, a->sender_mac, 6);
@@ -147,10 +153,13 @@ static void arp_in(struct fabric *f, int iface, struct train *t, ps_t now)
     const struct topo_addr *own = &f->topo->ifaces[iface].addr;
 
     learned(f, iface, a, now);
-    if (!a->reply && own->version == 4 && memcmp(a->target_ip, own->bytes, 4) == 0) {
+    if (!a->reply && own->version == a->version &&
+        memcmp(a->target_ip, own->bytes, train_ip_bytes(own->version)) == 0) {
         counters(f, iface)->arp_answered++;
         fabric_host_send(
-            f, iface, fabric_arp_new(f, true, f->ifaces[iface].mac, own->bytes, a->sender_mac, a->sender_ip, now), now);
+            f, iface,
+            fabric_arp_new(f, own->version, true, f->ifaces[iface].mac, own->bytes, a->sender_mac, a->sender_ip, now),
+            now);
     }
     train_release(f->pool, t);
 }
@@ -181,7 +190,7 @@ void fabric_router_in(struct fabric *f, int iface, struct train *t, ps_t now)
     }
     if (t->flow)
         memcpy(to.bytes, t->flow->key.dst, sizeof to.bytes);
-    out = to.version == 4 ? towards(f, f->ifaces[iface].box, &to) : -1;
+    out = to.version ? towards(f, f->ifaces[iface].box, &to) : -1;
     if (out < 0 || !f->ifaces[out].neighbours || out == iface) {
         fabric_drop(f, t, &counters(f, iface)->no_route_dropped);
         return;
@@ -190,7 +199,7 @@ void fabric_router_in(struct fabric *f, int iface, struct train *t, ps_t now)
         fabric_drop(f, t, &counters(f, iface)->giants_dropped);
         return;
     }
-    n = get(f, out, to.bytes);
+    n = get(f, out, &to);
     if (n->good && now - n->known <= GOOD_FOR) {
         send(f, n, t, now);
         return;

@@ -83,25 +83,31 @@ static int port_of(struct fabric *f, int lport, const struct train *t, int in)
     return fabric_pick(f, fabric_pick_of_lag(f, team, in), t, in, -1);
 }
 
+static bool is_at(const struct train_arp *ask, const struct topo_addr *a)
+{
+    return a->version == ask->version && memcmp(a->bytes, ask->target_ip, train_ip_bytes(a->version)) == 0;
+}
+
 /* Whether an end box at the other end of a port's cable can have no use for this frame: an ARP request for others. */
 static bool bystander(const struct fabric *f, int port, const struct train *t)
 {
     const struct topo *topo = f->topo;
     int linkdir = topo_port_out(topo, port), to = topo_linkdir_to(topo, linkdir), box = topo->ports[to].box;
-    const uint8_t *ip = t->u.arp.target_ip;
+    const struct train_arp *ask = &t->u.arp;
 
-    if (t->kind != TRAIN_ARP || t->u.arp.reply || memcmp(ip, t->u.arp.sender_ip, 4) == 0 || t->frames != 1)
+    if (t->kind != TRAIN_ARP || ask->reply ||
+        memcmp(ask->target_ip, ask->sender_ip, train_ip_bytes(ask->version)) == 0 || t->frames != 1)
         return false;
     switch (f->boxes[box].kind) {
     case TOPO_ESXI:
     case TOPO_LINUX:
         for (int i = 0; topo->ports[to].team >= 0 && i < f->teams[topo->ports[to].team].n_ifaces; i++)
-            if (memcmp(topo->ifaces[f->teams[topo->ports[to].team].ifaces[i]].addr.bytes, ip, 4) == 0)
+            if (is_at(ask, &topo->ifaces[f->teams[topo->ports[to].team].ifaces[i]].addr))
                 return false;
         return true;
     case TOPO_NAS:
         for (size_t v = 0; v < topo->n_vips; v++)
-            if (f->vips[v].box == box && memcmp(topo->vips[v].addr.bytes, ip, 4) == 0)
+            if (f->vips[v].box == box && is_at(ask, &topo->vips[v].addr))
                 return false;
         return true;
     case TOPO_SWITCH:

@@ -29,7 +29,7 @@
 
 enum train_kind {
     TRAIN_DATA,
-    TRAIN_ARP,
+    TRAIN_ARP,    /* and neighbour discovery, which is ARP for IPv6 */
     TRAIN_NOTIFY, /* RARP, learning frames */
     TRAIN_BEACON,
     TRAIN_KIND_COUNT
@@ -59,8 +59,9 @@ enum { TRAIN_SYN = 1, TRAIN_ACK = 2, TRAIN_FIN = 4, TRAIN_RST = 8, TRAIN_PSH = 1
 
 struct train_arp {
     bool reply;
+    uint8_t version; /* 4 or 6: of the addresses, which are zero beyond theirs */
     uint8_t sender_mac[6], target_mac[6];
-    uint8_t sender_ip[4], target_ip[4];
+    uint8_t sender_ip[16], target_ip[16];
 };
 
 struct train_raw { /* live: the super-frame, owned by the live side's hooks */
@@ -119,6 +120,8 @@ static inline uint64_t train_mac(const uint8_t mac[6])
     return m;
 }
 static inline bool train_group_mac(const uint8_t mac[6]) { return mac[0] & 1; }
+
+static inline size_t train_ip_bytes(uint8_t version) { return version == 6 ? 16 : 4; }
 
 struct train_pool;
 struct train_pool *train_pool_new(void);

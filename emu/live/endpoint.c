@@ -3,7 +3,7 @@
  * Of a TAP's frame the fabric is told what it goes by: how many real frames of how many bytes, addresses, the flow. The bytes
  * stay in the buffer and meet the train again when it leaves by another TAP, with the addresses that it has then.
  *
- * A host's kernel does its own ARP, and its frames go as they are. A controller's kernel thinks that it does: what it asks for
+ * A host's kernel does its own ARP, or neighbour discovery for IPv6, and its frames go as they are. A controller's kernel thinks that it does: what it asks for
  * is answered here as soon as that client has been heard (a NAS sends to where a call came from), and is otherwise asked
  * for in the VIP's name; its frames leave by the interface that serves the VIP in their source address.
  */
@@ -11,7 +11,10 @@
 
 #include <string.h>
 
-enum { ETHERNET = 14, ARP_BYTES = 28, ARP_FRAME = 60, TYPE_ARP = 0x0806, TYPE_VLAN = 0x8100, TYPE_QINQ = 0x88a8 };
+#include "emu/fabric/discovery.h"
+
+enum { ETHERNET = 14, ARP_BYTES = 28, ARP_FRAME = 60 };
+enum { TYPE_ARP = 0x0806, TYPE_IPV6 = 0x86dd, TYPE_VLAN = 0x8100, TYPE_QINQ = 0x88a8 };
 
 static uint16_t get16(const uint8_t *p) { return (uint16_t)(p[0] << 8 | p[1]); }
 
@@ -39,48 +42,51 @@ static bool vip_here(const struct datapath *d, const struct live_port *p, int vi
 static void answer(struct live_port *p, const struct train_arp *ask, const uint8_t mac[6])
 {
     struct train t = {.kind = TRAIN_ARP};
+    size_t bytes = train_ip_bytes(ask->version);
     struct endpoint_scratch scratch;
     struct iovec iov[2];
 
     memcpy(t.src, mac, 6);
-    t.u.arp = (struct train_arp){.reply = true};
+    t.u.arp = (struct train_arp){.reply = true, .version = ask->version};
     memcpy(t.u.arp.sender_mac, mac, 6);
-    memcpy(t.u.arp.sender_ip, ask->target_ip, 4);
+    memcpy(t.u.arp.sender_ip, ask->target_ip, bytes);
     memcpy(t.u.arp.target_mac, ask->sender_mac, 6);
-    memcpy(t.u.arp.target_ip, ask->sender_ip, 4);
+    memcpy(t.u.arp.target_ip, ask->sender_ip, bytes);
     port_write(p, iov, endpoint_out(p->datapath, p, &t, &scratch, iov));
 }
 
-static void arp_in(struct datapath *d, struct live_port *p, const uint8_t *frame, size_t length, ps_t now)
+static bool arp_read(const uint8_t *a, size_t length, struct train_arp *arp)
 {
-    const uint8_t *a = frame + ETHERNET, *mac;
-    struct train_arp arp = {0};
-    struct train *t;
-    int iface = p->iface, vip = -1;
     uint16_t operation;
 
-    if (length < ETHERNET + ARP_BYTES || memcmp(a, arp_ipv4, sizeof arp_ipv4) != 0) {
-        d->counters.malformed++;
-        return;
-    }
+    if (length < ARP_BYTES || memcmp(a, arp_ipv4, sizeof arp_ipv4) != 0)
+        return false;
     operation = get16(a + 6);
-    if (operation != 1 && operation != 2) {
-        d->counters.malformed++;
-        return;
-    }
-    arp.reply = operation == 2;
-    memcpy(arp.sender_mac, a + 8, 6);
-    memcpy(arp.sender_ip, a + 14, 4);
-    memcpy(arp.target_mac, a + 18, 6);
-    memcpy(arp.target_ip, a + 24, 4);
+    if (operation != 1 && operation != 2)
+        return false;
+    *arp = (struct train_arp){.reply = operation == 2, .version = 4};
+    memcpy(arp->sender_mac, a + 8, 6);
+    memcpy(arp->sender_ip, a + 14, 4);
+    memcpy(arp->target_mac, a + 18, 6);
+    memcpy(arp->target_ip, a + 24, 4);
+    return true;
+}
+
+static void arp_in(struct datapath *d, struct live_port *p, const uint8_t *frame, struct train_arp *arp, ps_t now)
+{
+    const uint8_t *mac;
+    struct train *t;
+    int iface = p->iface, vip = -1;
+
     if (p->nas) {
-        mac = arp.reply ? NULL : neighbours_find(&d->neighbours[d->topo->ifaces[p->iface].box], arp.target_ip);
+        mac = arp->reply ? NULL
+                         : neighbours_find(&d->neighbours[d->topo->ifaces[p->iface].box], arp->version, arp->target_ip);
         if (mac) {
-            answer(p, &arp, mac);
+            answer(p, arp, mac);
             return;
         }
-        vip = vip_of(d->topo, 4, arp.sender_ip);
-        if (!vip_here(d, p, vip, &iface, arp.sender_mac)) {
+        vip = vip_of(d->topo, arp->version, arp->sender_ip);
+        if (!vip_here(d, p, vip, &iface, arp->sender_mac)) {
             d->counters.foreign++;
             return;
         }
@@ -88,12 +94,12 @@ static void arp_in(struct datapath *d, struct live_port *p, const uint8_t *frame
     t = train_new(d->trains);
     t->kind = TRAIN_ARP;
     t->frames = 1;
-    t->frame_bytes = t->last_bytes = ARP_FRAME;
+    t->frame_bytes = t->last_bytes = arp->version == 6 ? DISCOVERY_FRAME : ARP_FRAME;
     t->sent = now;
     train_ready(t, now);
     memcpy(t->dst, frame, 6);
     memcpy(t->src, frame + 6, 6);
-    t->u.arp = arp;
+    t->u.arp = *arp;
     fabric_send(d->fabric, iface, vip, t, now);
 }
 
@@ -146,8 +152,9 @@ static void data_in(struct datapath *d, struct live_port *p, const struct superf
     train_ready(t, now);
     memcpy(t->dst, bytes, 6);
     memcpy(t->src, bytes + 6, 6);
-    if (p->nas && flow->flow.key.ip_version == 4) {
-        mac = neighbours_find(&d->neighbours[d->topo->ifaces[iface].box], flow->flow.key.dst);
+    if (p->nas) { /* of a VIP, so it has addresses */
+        mac =
+            neighbours_find(&d->neighbours[d->topo->ifaces[iface].box], flow->flow.key.ip_version, flow->flow.key.dst);
         if (mac)
             memcpy(t->dst, mac, 6);
     }
@@ -161,6 +168,7 @@ void endpoint_in(struct datapath *d, struct live_port *p, size_t length, ps_t no
     const uint8_t *bytes = frame_bytes(d->spare);
     struct virtio_net_hdr vnet;
     struct superframe s;
+    struct train_arp arp;
     uint16_t type;
 
     memcpy(&vnet, d->spare->bytes, sizeof vnet);
@@ -171,8 +179,11 @@ void endpoint_in(struct datapath *d, struct live_port *p, size_t length, ps_t no
     type = get16(bytes + 12);
     if (type == TYPE_VLAN || type == TYPE_QINQ)
         d->counters.foreign++;
-    else if (type == TYPE_ARP)
-        arp_in(d, p, bytes, length, now);
+    else if (type == TYPE_ARP && !arp_read(bytes + ETHERNET, length - ETHERNET, &arp))
+        d->counters.malformed++;
+    else if (type == TYPE_ARP ||
+             (type == TYPE_IPV6 && discovery_read(bytes + ETHERNET, length - ETHERNET, bytes + 6, &arp)))
+        arp_in(d, p, bytes, &arp, now);
     else
         data_in(d, p, &s, now);
 }
@@ -186,15 +197,16 @@ void endpoint_learn(struct datapath *d, const struct live_port *p, const struct 
     if (!p->nas)
         return;
     if (t->kind == TRAIN_ARP) {
-        neighbours_note(&d->neighbours[d->topo->ifaces[p->iface].box], t->u.arp.sender_ip, t->u.arp.sender_mac);
+        neighbours_note(&d->neighbours[d->topo->ifaces[p->iface].box], t->u.arp.version, t->u.arp.sender_ip,
+                        t->u.arp.sender_mac);
         return;
     }
     flow = t->flow->owner;
-    if (t->flow->key.ip_version != 4 || (flow->from_known && memcmp(flow->from, t->src, 6) == 0))
+    if (!t->flow->key.ip_version || (flow->from_known && memcmp(flow->from, t->src, 6) == 0))
         return;
     memcpy(flow->from, t->src, 6);
     flow->from_known = true;
-    neighbours_note(&d->neighbours[d->topo->ifaces[p->iface].box], t->flow->key.src, t->src);
+    neighbours_note(&d->neighbours[d->topo->ifaces[p->iface].box], t->flow->key.ip_version, t->flow->key.src, t->src);
 }
 
 static void put_arp(const struct train_arp *arp, const uint8_t target_mac[6], uint8_t *a)
@@ -218,13 +230,18 @@ int endpoint_out(const struct datapath *d, const struct live_port *p, const stru
     _Static_assert(offsetof(struct superframe_cut, header) == SUPERFRAME_VNET, "the two are written as one");
     iov[0].iov_base = cut;
     if (t->kind == TRAIN_ARP) {
-        memset(cut, 0, SUPERFRAME_VNET + ARP_FRAME);
+        uint16_t type = t->u.arp.version == 6 ? TYPE_IPV6 : TYPE_ARP;
+
+        memset(cut, 0, SUPERFRAME_VNET + DISCOVERY_FRAME);
         memcpy(cut->header, train_group_mac(t->dst) ? t->dst : i->mac, 6);
         memcpy(cut->header + 6, t->src, 6);
-        cut->header[12] = TYPE_ARP >> 8;
-        cut->header[13] = TYPE_ARP & 0xff;
-        put_arp(&t->u.arp, t->u.arp.reply ? i->mac : t->u.arp.target_mac, cut->header + ETHERNET);
-        iov[0].iov_len = SUPERFRAME_VNET + ARP_FRAME;
+        cut->header[12] = (uint8_t)(type >> 8);
+        cut->header[13] = (uint8_t)type;
+        if (t->u.arp.version == 6)
+            discovery_put(&t->u.arp, train_group_mac(t->dst), cut->header + ETHERNET);
+        else
+            put_arp(&t->u.arp, t->u.arp.reply ? i->mac : t->u.arp.target_mac, cut->header + ETHERNET);
+        iov[0].iov_len = SUPERFRAME_VNET + (type == TYPE_ARP ? ARP_FRAME : DISCOVERY_FRAME);
         return 1;
     }
     f = t->u.raw.buffer;

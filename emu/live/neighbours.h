@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 struct neighbour {
-    uint8_t ip[4], mac[6];
-    uint8_t used;
+    uint8_t ip[16], mac[6];
+    uint8_t version; /* 0: no entry */
 };
 
 struct neighbours { /* zeroed: empty */
@@ -19,8 +19,10 @@ struct neighbours { /* zeroed: empty */
 /* Beyond so many, or without memory, new ones are not noted: the controller then asks by ARP. */
 enum { NEIGHBOURS_MAX = 65536 };
 
-void neighbours_note(struct neighbours *n, const uint8_t ip[4], const uint8_t mac[6]);
-const uint8_t *neighbours_find(const struct neighbours *n, const uint8_t ip[4]); /* the address, or NULL */
+/* `ip` has the 4 or 16 bytes of its version. */
+void neighbours_note(struct neighbours *n, uint8_t version, const uint8_t *ip, const uint8_t mac[6]);
+const uint8_t *neighbours_find(const struct neighbours *n, uint8_t version,
+                               const uint8_t *ip); /* the address, or NULL */
 void neighbours_free(struct neighbours *n);
 
 #endif

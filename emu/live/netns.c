@@ -17,6 +17,7 @@
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
 #include <linux/ip.h>
+#include <linux/ipv6_route.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <netlink/msg.h>
@@ -292,6 +293,23 @@ int netns_address_delete(struct netns *n, const char *device, const struct topo_
     return rc == -EADDRNOTAVAIL ? 0 : rc;
 }
 
+int netns_link_local(struct netns *n, const char *device, const uint8_t mac[6])
+{
+    struct topo_addr a = {.version = 6, .prefix = 64, .bytes = {0xfe, 0x80}};
+    const struct netns_route route = {.device = device, .to = &a};
+    int rc;
+
+    memcpy(a.bytes + 8, mac, 3);
+    a.bytes[8] ^= 2;
+    a.bytes[11] = 0xff;
+    a.bytes[12] = 0xfe;
+    memcpy(a.bytes + 13, mac + 3, 3);
+    rc = netns_address_add(n, device, &a);
+    if (rc == 0)
+        rc = netns_route_add(n, &route);
+    return rc == -EEXIST ? 0 : rc;
+}
+
 static int put_network(struct nl_msg *m, const struct topo_addr *to)
 {
     struct topo_addr net = *to;
@@ -314,8 +332,11 @@ static int put_congestion(struct nl_msg *m, const char *name)
 int netns_route_add(struct netns *n, const struct netns_route *r)
 {
     const struct topo_addr *any = r->to ? r->to : r->gateway ? r->gateway : r->source;
+    bool six = any ? any->version == 6 : r->version == 6;
+    /* IPv6 takes 0 for 1024, and a lower number before it. */
+    uint32_t metric = six ? r->metric + IP6_RT_PRIO_USER : r->metric;
     struct rtmsg route = {
-        .rtm_family = (unsigned char)(any ? family_of(any) : AF_INET),
+        .rtm_family = six ? AF_INET6 : AF_INET,
         .rtm_dst_len = r->to ? r->to->prefix : 0,
         .rtm_table = RT_TABLE_MAIN,
         .rtm_protocol = RTPROT_STATIC,
@@ -332,7 +353,7 @@ int netns_route_add(struct netns *n, const struct netns_route *r)
         (r->to && put_network(m, r->to) < 0) ||
         (r->gateway && nla_put(m, RTA_GATEWAY, bytes_of(r->gateway), r->gateway->bytes) < 0) ||
         (r->source && nla_put(m, RTA_PREFSRC, bytes_of(r->source), r->source->bytes) < 0) ||
-        (r->metric && nla_put_u32(m, RTA_PRIORITY, r->metric) < 0) ||
+        (metric && nla_put_u32(m, RTA_PRIORITY, metric) < 0) ||
         (r->congestion && put_congestion(m, r->congestion) < 0)) {
         nlmsg_free(m);
         return -ENOMEM;

@@ -42,15 +42,19 @@ struct netns_device {
     uint32_t mtu;
     uint32_t queue; /* txqueuelen */
 };
-/* Address, MTU, queue; no IPv6 addresses of its own making; answers and asks by ARP for its own addresses only; up. */
+/* Address, MTU, queue; no IPv6 addresses of the kernel's making; answers and asks by ARP for its own addresses only; up. */
 int netns_device_up(struct netns *n, const struct netns_device *d);
 
 /* Adds or deletes an address with its prefix, without a route. Adding what is there, or deleting what isn't, is no error. */
 int netns_address_add(struct netns *n, const char *device, const struct topo_addr *a);
 int netns_address_delete(struct netns *n, const char *device, const struct topo_addr *a);
 
+/* The link-local address of IPv6 that the Ethernet address makes, with its route: without it neighbours can't be probed. */
+int netns_link_local(struct netns *n, const char *device, const uint8_t mac[6]);
+
 struct netns_route {
     const char *device;
+    uint8_t version;                 /* of IP, where no address below says it */
     const struct topo_addr *to;      /* a network; NULL: everything */
     const struct topo_addr *gateway; /* or NULL: on the link */
     const struct topo_addr *source;  /* preferred source address, or NULL */

@@ -217,11 +217,6 @@ static int check(const struct up_options *o, const struct topo *t, char *problem
             snprintf(problem, size, "%s", why);
         return -EINVAL;
     }
-    for (size_t v = 0; v < t->n_vips; v++)
-        if (t->vips[v].addr.version != 4) {
-            snprintf(problem, size, "%s: live labs know IPv4 only", t->vips[v].text);
-            return -EINVAL;
-        }
     if (!o->rootless && geteuid() != 0) {
         snprintf(problem, size,
                  "namespaces and interfaces need root; --rootless does without where user namespaces are "

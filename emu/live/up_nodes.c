@@ -63,8 +63,10 @@ static int host_addresses(struct up_lab *u, struct netns *n, int iface, const ch
         .device = device, .to = &i->addr, .source = &i->addr, .congestion = congestion, .metric = i->weight};
     struct netns_route standard = {
         .device = device, .gateway = &i->gateway, .source = &i->addr, .congestion = congestion, .metric = i->weight};
-    int rc = netns_address_add(n, device, &i->addr);
+    int rc = i->addr.version == 6 ? netns_link_local(n, device, i->mac) : 0;
 
+    if (rc == 0)
+        rc = netns_address_add(n, device, &i->addr);
     if (rc == 0)
         rc = add_route(n, &connected);
     if (rc == 0 && i->gateway.version)
@@ -81,7 +83,8 @@ static int controller_routes(struct up_lab *u, struct netns *n, int iface, const
     const char *congestion = u->topo->stacks[i->box].congestion;
     struct netns_route connected = {.device = device, .to = vip, .congestion = congestion},
                        standard = {.device = device,
-                                   .gateway = i->gateway.version ? &i->gateway : NULL,
+                                   .version = vip->version,
+                                   .gateway = i->gateway.version == vip->version ? &i->gateway : NULL,
                                    .congestion = congestion,
                                    .metric = 1};
     int rc = add(n, &connected);
@@ -92,15 +95,18 @@ static int controller_routes(struct up_lab *u, struct netns *n, int iface, const
 static int controller_addresses(struct up_lab *u, struct netns *n, int iface, const char *device)
 {
     const struct topo *t = u->topo;
-    bool routed = false;
+    bool routed[2] = {false, false}; /* IPv4, IPv6 */
     int rc = 0, box = t->ifaces[iface].box;
 
     for (size_t v = 0; v < t->n_vips && rc == 0; v++) {
         if (path_vip_iface(t, (int)v, box) != iface)
             continue;
-        if (!routed)
+        bool six = t->vips[v].addr.version == 6;
+        if (!routed[six] && six)
+            rc = netns_link_local(n, device, t->ifaces[iface].mac);
+        if (!routed[six] && rc == 0)
             rc = controller_routes(u, n, iface, &t->vips[v].addr, device, add_route);
-        routed = true;
+        routed[six] = true;
         if (rc == 0 && t->vips[v].home == box && t->vips[v].up)
             rc = netns_address_add(n, device, &t->vips[v].addr);
     }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "emu/fabric/discovery.h"
+
 enum {
     ETHERTYPE_IPV4 = 0x0800,
     ETHERTYPE_ARP = 0x0806,
@@ -91,7 +93,7 @@ static uint16_t ethertype(const struct frames *f)
     case TRAIN_DATA:
         return f->ip_version == 6 ? ETHERTYPE_IPV6 : ETHERTYPE_IPV4;
     case TRAIN_ARP:
-        return ETHERTYPE_ARP;
+        return f->train.u.arp.version == 6 ? ETHERTYPE_IPV6 : ETHERTYPE_ARP;
     case TRAIN_NOTIFY: /* a NIC that teaches a switch its own address sends to
                         itself, a vSwitch to all */
         return own_address(&f->train) ? ETHERTYPE_LOOPBACK : ETHERTYPE_RARP;
@@ -111,6 +113,13 @@ static void put_ethernet(struct writer *w, const struct frames *f)
         put16(w, f->train.vlan & 0xFFF);
     }
     put16(w, ethertype(f));
+}
+
+static void put_discovery(struct writer *w, const struct frames *f)
+{
+    uint8_t packet[DISCOVERY_PACKET];
+    discovery_put(&f->train.u.arp, train_group_mac(f->train.dst), packet);
+    put_bytes(w, packet, sizeof packet);
 }
 
 static void put_arp(struct writer *w, const struct train_arp *arp)
@@ -282,7 +291,10 @@ void frames_image(const struct frames *f, uint32_t i, uint16_t ip_id, struct fra
         break;
     case ETHERTYPE_IPV4:
     case ETHERTYPE_IPV6:
-        put_tcp(&w, f, i, out->length, ip_id);
+        if (f->train.kind == TRAIN_ARP)
+            put_discovery(&w, f);
+        else
+            put_tcp(&w, f, i, out->length, ip_id);
         break;
     default:
         break;

@@ -1,8 +1,8 @@
 /* The real frames that a train stands for, as bytes for a capture.
  *
  * Headers are complete and right: Ethernet with the addresses and the tag that
- * the train has on this wire, ARP, RARP, IPv4 (checksum) or IPv6, TCP with the
- * options that the frame's size has room for. TCP payload is all zeros, since
+ * the train has on this wire, ARP or neighbour discovery, RARP, IPv4 (checksum)
+ * or IPv6, TCP with the options that the frame's size has room for. TCP payload is all zeros, since
  * the model moves no bytes; TCP checksums are those of such a segment. A frame
  * is cut to FRAME_SNAP bytes, its length is the real one without FCS.
  */

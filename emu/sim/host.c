@@ -44,10 +44,9 @@ static void arp_send(struct sim *s, int iface, bool reply, const uint8_t dst[6],
     train_ready(n, now);
     memcpy(n->src, i->mac, 6);
     memcpy(n->dst, dst, 6);
-    n->u.arp.reply = reply;
+    n->u.arp = (struct train_arp){.reply = reply, .version = 4};
     memcpy(n->u.arp.sender_mac, i->mac, 6);
     memcpy(n->u.arp.sender_ip, i->addr.bytes, 4);
-    memset(n->u.arp.target_mac, 0, 6);
     if (reply)
         memcpy(n->u.arp.target_mac, dst, 6);
     memcpy(n->u.arp.target_ip, ip, 4);
@@ -173,7 +172,7 @@ static void arp_arrived(struct sim *s, int iface, const struct train *n, ps_t no
     const struct topo_iface *i = &s->topo->ifaces[iface];
     const struct train_arp *in = &n->u.arp;
     for (struct arp_entry *a = s->ifaces[iface].arp; a; a = a->next)
-        if (memcmp(a->ip, in->sender_ip, 4) == 0)
+        if (in->version == 4 && memcmp(a->ip, in->sender_ip, 4) == 0)
             arp_learned(a, in->sender_mac, now);
     bool gratuitous = memcmp(in->sender_ip, in->target_ip, 4) == 0;
     if (!in->reply && !gratuitous && i->addr.version == 4 && memcmp(in->target_ip, i->addr.bytes, 4) == 0)

@@ -1,10 +1,12 @@
-/* needs: full. Any bytes as a frame from a TAP device: what is accepted can be cut anywhere, stays inside, and its pieces add up.
+/* needs: full. Any bytes as a frame from a TAP device: what is accepted can be cut anywhere, stays inside, and its pieces add up;
+ * neighbour discovery that is understood says the same when it is written again.
  * Input: the virtio header, two bytes that choose a piece, the frame. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/fabric/discovery.h"
 #include "emu/live/superframe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -13,6 +15,20 @@ static void demand(bool truth)
 {
     if (!truth)
         abort();
+}
+
+static void discovery(const uint8_t *packet, size_t size)
+{
+    static const uint8_t mac[6] = {2};
+    uint8_t again[DISCOVERY_PACKET], third[DISCOVERY_PACKET];
+    struct train_arp a, b;
+
+    if (!discovery_read(packet, size, mac, &a))
+        return;
+    discovery_put(&a, !a.reply, again);
+    demand(discovery_read(again, sizeof again, a.sender_mac, &b));
+    discovery_put(&b, !b.reply, third);
+    demand(memcmp(again, third, sizeof again) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -48,6 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         demand(cut.payload + cut.payload_bytes <= length);
         superframe_checksum(&cut, frame);
     }
+    if (length > 14)
+        discovery(frame + 14, length - 14);
     free(frame);
     return 0;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "emu/fabric/discovery.h"
 #include "emu/model/path.h"
 #include "emu/model/topology_file.h"
 
@@ -15,7 +16,8 @@ static void answer(struct rig *r, int iface, const struct train_arp *ask, ps_t n
     const struct topo_iface *i = &r->topo->ifaces[iface];
     struct train *t;
 
-    if (ask->reply || i->addr.version != 4 || memcmp(ask->target_ip, i->addr.bytes, 4) != 0)
+    if (ask->reply || i->addr.version != ask->version ||
+        memcmp(ask->target_ip, i->addr.bytes, train_ip_bytes(ask->version)) != 0)
         return;
     t = train_new(r->pool);
     t->kind = TRAIN_ARP;
@@ -23,12 +25,13 @@ static void answer(struct rig *r, int iface, const struct train_arp *ask, ps_t n
     t->frame_bytes = t->last_bytes = 60;
     memset(&t->u, 0, sizeof t->u);
     t->u.arp.reply = true;
+    t->u.arp.version = ask->version;
     memcpy(t->src, i->mac, 6);
     memcpy(t->dst, ask->sender_mac, 6);
     memcpy(t->u.arp.sender_mac, i->mac, 6);
-    memcpy(t->u.arp.sender_ip, i->addr.bytes, 4);
+    memcpy(t->u.arp.sender_ip, i->addr.bytes, 16);
     memcpy(t->u.arp.target_mac, ask->sender_mac, 6);
-    memcpy(t->u.arp.target_ip, ask->sender_ip, 4);
+    memcpy(t->u.arp.target_ip, ask->sender_ip, 16);
     train_ready(t, now);
     fabric_send(r->fabric, iface, -1, t, now);
 }
@@ -164,7 +167,7 @@ const struct train_flow *rig_flow(struct rig *r, int iface, int vip, bool to_vip
 {
     const struct topo_iface *i = &r->topo->ifaces[iface];
     const struct topo_addr *client = &i->addr, *server = &r->topo->vips[vip].addr;
-    struct hash_flow f = {.ip_version = 4, .proto = 6};
+    struct hash_flow f = {.ip_version = server->version, .proto = 6};
     struct hash_key key;
 
     memcpy(f.src, to_vip ? client->bytes : server->bytes, sizeof f.src);
@@ -202,9 +205,12 @@ bool rig_ask(struct rig *r, int iface, int vip)
     t->kind = TRAIN_ARP;
     memset(t->dst, 0xff, 6);
     memcpy(t->src, i->mac, 6);
+    t->u.arp.version = i->addr.version;
     memcpy(t->u.arp.sender_mac, i->mac, 6);
-    memcpy(t->u.arp.sender_ip, i->addr.bytes, 4);
-    memcpy(t->u.arp.target_ip, r->topo->vips[vip].addr.bytes, 4);
+    memcpy(t->u.arp.sender_ip, i->addr.bytes, 16);
+    memcpy(t->u.arp.target_ip, r->topo->vips[vip].addr.bytes, 16);
+    if (i->addr.version == 6)
+        discovery_group(&t->u.arp, t->dst);
     fabric_send(r->fabric, iface, -1, t, rig_now(r));
     rig_run(r, PS_PER_MS);
     return r->ends[iface].arp > before && r->ends[iface].arp_last.reply;

@@ -248,6 +248,7 @@ static uint64_t storm(const char *text, uint64_t seed, uint64_t *got)
             t->kind = TRAIN_ARP;
             t->frames = 1;
             memset(&t->u, 0, sizeof t->u);
+            t->u.arp.version = 4;
             memcpy(t->u.arp.sender_mac, r.topo->ifaces[iface].mac, 6);
             memcpy(t->u.arp.sender_ip, r.topo->ifaces[iface].addr.bytes, 4);
             memcpy(t->u.arp.target_ip, r.topo->vips[vip].addr.bytes, 4);

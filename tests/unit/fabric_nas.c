@@ -293,6 +293,7 @@ static void routed_vip(void **state)
     memset(&t->u, 0, sizeof t->u);
     memcpy(t->src, r.topo->ifaces[h1].mac, 6);
     memset(t->dst, 0xff, 6);
+    t->u.arp.version = 4;
     memcpy(t->u.arp.sender_mac, t->src, 6);
     memcpy(t->u.arp.sender_ip, r.topo->ifaces[h1].addr.bytes, 4);
     memcpy(t->u.arp.target_ip, r.topo->ifaces[near].addr.bytes, 4);
@@ -320,6 +321,45 @@ static void routed_vip(void **state)
     rig_close(&r);
 }
 
+/* The same with IPv6: who asks by neighbour discovery is answered once, and an advertisement to all tells of a takeover. Under a
+ * LAG the solicitation is hashed as the IPv6 packet that it is. */
+static void neighbour_discovery(void **state)
+{
+    static const uint8_t to_all[6] = {0x33, 0x33, 0, 0, 0, 1};
+    int h1, vip, there;
+    uint8_t old[6];
+
+    (void)state;
+    rig_open(&r, "version: 1\n"
+                 "name: six\n"
+                 "nodes:\n"
+                 "  h1: {kind: linux, nics: [eth0], interfaces: {eth0: {address: \"fd00::12/64\"}}}\n"
+                 "  sw: {kind: switch}\n"
+                 "  fs: {kind: nas, controllers: {\"ctl[1-2]\": {nics: \"eth[0-3]\", team: {receive: vip, transmit: "
+                 "xor-dst-ip}}},\n"
+                 "       vips: {\"fd00::[100-103]/64\": {home: round-robin}}, exports: {/v: {}}}\n"
+                 "links:\n"
+                 "  - {ends: [\"h1:eth0\", \"sw:1\"], speed: 1G}\n"
+                 "  - {ends: [\"fs:ctl[1-2].eth[0-3]\", \"sw:[11-18]\"], speed: 1G}\n");
+    h1 = rig_iface(&r, "h1", 0);
+    vip = rig_vip(&r, "fd00::102");
+    there = rig_iface(&r, "fs:ctl2", 0);
+    memcpy(old, told("fd00::102"), 6);
+    assert_mac(old, mac_of("fs:ctl1.eth1"));
+    assert_int_equal(rig_counters(&r, "fs:ctl1").arp_answered, 1);
+    assert_int_equal(r.ends[h1].arp, 1);
+    assert_memory_equal(r.ends[h1].arp_last.sender_ip, r.topo->vips[vip].addr.bytes, 16);
+    fabric_vip_move(r.fabric, vip, rig_box(&r, "fs:ctl2"), true, rig_now(&r));
+    rig_run(&r, PS_PER_MS);
+    assert_int_equal(r.ends[h1].arp, 2);
+    assert_false(r.ends[h1].arp_last.reply);
+    assert_mac(r.ends[h1].last.dst, to_all);
+    assert_mac(r.ends[h1].arp_last.sender_mac, mac_of("fs:ctl2.eth1"));
+    rig_send(&r, h1, vip, r.ends[h1].arp_last.sender_mac, 1);
+    assert_int_equal(r.ends[there].data, 1);
+    rig_close(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,6 +372,7 @@ int main(void)
         cmocka_unit_test(a_controller_loses_power),
         cmocka_unit_test(lag_and_addresses_of_their_own),
         cmocka_unit_test(routed_vip),
+        cmocka_unit_test(neighbour_discovery),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,15 +71,17 @@ static void lateness_at_the_ends(void **state)
 static void neighbours_against_a_list(void **state)
 {
     enum { N = 2000 };
-    static uint8_t ip[N][4], mac[N][6];
+    static uint8_t ip[N][16], mac[N][6], version[N];
     struct random r = random_stream(test_seed(), "neighbours");
     struct neighbours n = {0};
-    const uint8_t nobody[4] = {255, 255, 255, 255};
+    const uint8_t nobody[16] = {255, 255, 255, 255};
 
     (void)state;
-    assert_null(neighbours_find(&n, nobody));
+    assert_null(neighbours_find(&n, 4, nobody));
     for (uint32_t i = 0; i < N; i++) {
+        version[i] = i % 3 ? 4 : 6;
         ip[i][0] = 10;
+        ip[i][15] = version[i] == 6 ? (uint8_t)(i / 7) : 0; /* beside equal ones of IPv4 */
         ip[i][2] = (uint8_t)(i >> 8);
         ip[i][3] = (uint8_t)i;
     }
@@ -89,19 +91,21 @@ static void neighbours_against_a_list(void **state)
 
         memcpy(mac[i], &draw, 6);
         mac[i][0] |= 1; /* said at least once */
-        neighbours_note(&n, ip[i], mac[i]);
+        neighbours_note(&n, version[i], ip[i], mac[i]);
     }
     for (size_t i = 0; i < N; i++) {
-        const uint8_t *found = neighbours_find(&n, ip[i]);
+        const uint8_t *found = neighbours_find(&n, version[i], ip[i]);
 
         if (mac[i][0] & 1)
             assert_memory_equal(found, mac[i], 6);
         else
             assert_null(found);
     }
-    assert_null(neighbours_find(&n, nobody));
+    assert_null(neighbours_find(&n, 4, nobody));
+    assert_null(neighbours_find(&n, 6, nobody));
+    assert_null(neighbours_find(&n, 6, ip[1])); /* known as one of IPv4 */
     neighbours_free(&n);
-    assert_null(neighbours_find(&n, ip[0]));
+    assert_null(neighbours_find(&n, 6, ip[0]));
 }
 
 /* ---- flows ---- */

@@ -23,7 +23,7 @@ struct live_command {
     double scale;
     int detail;
     int64_t seed;
-    bool compare, sink, tsv, check, strict, quiet;
+    bool compare, storage, sink, tsv, check, strict, quiet;
 };
 
 enum { TRAIN, FRAME };
@@ -40,6 +40,8 @@ static const struct option_spec rows[] = {
     OPTION_STRING(struct live_command, host, "host", 0, "HOST", "only this host works, the others stand still"),
     OPTION_STRING(struct live_command, exports, "exports", 0, "FOLDER",
                   "where the exports are: FOLDER/NAS/PATH; by default in memory"),
+    OPTION_FLAG(struct live_command, storage, "storage", 0,
+                "the file's `storage:` is played: reads and writes are\nanswered when it would have; else by memory"),
     OPTION_FLAG(struct live_command, sink, "sink", 0, "work on sinks in memory that keep nothing"),
     OPTION_INTEGER(struct live_command, seed, "seed", 0, "N", 0, INT64_MAX, "of all that is drawn; 1 by default"),
     OPTION_STRING(struct live_command, json, "json", 0, "FILE",
@@ -76,6 +78,8 @@ static int check_options(const char *command, const struct live_command *o)
     struct stat s;
     if (o->sink && o->exports)
         return cli_error(CLI_USAGE, command, "--exports %s: --sink works on no files", o->exports);
+    if (o->sink && o->storage)
+        return cli_error(CLI_USAGE, command, "--storage: --sink works on none");
     if (o->exports && (stat(o->exports, &s) < 0 || !S_ISDIR(s.st_mode)))
         return cli_error(CLI_USAGE, command, "--exports %s: no such folder", o->exports);
     return OPTION_GO_ON;
@@ -123,6 +127,7 @@ static int run_case(struct live_cases *l)
                                    .scale = c->scale,
                                    .seed = (uint64_t)c->seed,
                                    .frames = c->detail == FRAME,
+                                   .storage = c->storage,
                                    .sink = c->sink,
                                    .exports = c->exports,
                                    .host = c->host,

@@ -18,7 +18,7 @@ struct up_command {
     double scale;
     int detail;
     int64_t seed;
-    bool no_nas, no_events, rootless, quiet;
+    bool storage, no_nas, no_events, rootless, quiet;
 };
 
 static const char *const details[] = {"train", "frame", NULL};
@@ -36,6 +36,9 @@ static const struct option_spec rows[] = {
                   "what the exports hold: FOLDER/NAS/PATH; by default a folder\n"
                   "of the lab's own, which goes with it"),
     OPTION_INTEGER(struct up_command, seed, "seed", 0, "N", 0, INT64_MAX, "of losses that are drawn; 1 by default"),
+    OPTION_FLAG(struct up_command, storage, "storage", 0,
+                "the file's `storage:` is played: reads and writes are\n"
+                "answered when it would have; else by memory"),
     OPTION_FLAG(struct up_command, no_nas, "no-nas", 0, "controllers without NFS servers"),
     OPTION_FLAG(struct up_command, no_events, "no-events", 0, "the file's events don't happen by themselves"),
     OPTION_FLAG(struct up_command, rootless, "rootless", 0, "as an ordinary user, in a user namespace"),
@@ -85,6 +88,7 @@ static int run(const char *command, const struct up_command *c, const char *file
         .scale = c->scale,
         .seed = (uint64_t)c->seed,
         .frames = c->detail == 1,
+        .storage = c->storage,
         .no_nas = c->no_nas,
         .no_events = c->no_events,
         .rootless = c->rootless,
@@ -101,6 +105,8 @@ static int run(const char *command, const struct up_command *c, const char *file
                          c->name, LAB_NAME_MAX);
     if (c->exports && c->no_nas)
         return cli_error(CLI_USAGE, command, "--exports %s: with --no-nas nobody serves them", c->exports);
+    if (c->storage && c->no_nas)
+        return cli_error(CLI_USAGE, command, "--storage: with --no-nas nobody serves it");
     if (c->exports && (stat(c->exports, &s) < 0 || !S_ISDIR(s.st_mode)))
         return cli_error(CLI_USAGE, command, "--exports %s: no such folder", c->exports);
     t = live_topo_load(command, file, c->case_name);

@@ -79,6 +79,8 @@ uint64_t load_file_size(const struct result *r)
     return size > 4 * block ? size : 4 * block;
 }
 
+uint64_t load_bytes(const struct topo_workload *w, double scale) { return (uint64_t)ceil((double)w->bytes * scale); }
+
 /* ---- the jobs as JSON ---- */
 
 static double seconds(ps_t t) { return (double)t / (double)PS_PER_S; }
@@ -98,7 +100,7 @@ static void write_workload(struct json_out *j, const struct load *l, const struc
     json_out_count(j, "outstanding", w->outstanding);
     json_out_real(j, "rate", w->rate * scale);
     json_out_real(j, "iops", w->iops * scale);
-    json_out_count(j, "bytes", (uint64_t)ceil((double)w->bytes * scale));
+    json_out_count(j, "bytes", load_bytes(w, scale));
     json_out_real(j, "start", seconds(w->start));
     json_out_real(j, "for", seconds(w->duration));
     json_out_bool(j, "stable", topo_stable(l->config.result->topo, w, host));

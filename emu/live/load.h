@@ -15,6 +15,7 @@
 
 struct load;
 struct result;
+struct topo_workload;
 
 struct load_config {
     const struct result *result; /* its jobs, as far as schedule_runs() */
@@ -48,6 +49,9 @@ struct load_events {
 /* The file on which a job works, a name without folders, and its size in bytes. */
 void load_file(const struct result *r, size_t job, char *name, size_t size);
 uint64_t load_file_size(const struct result *r);
+
+/* What a job moves in a network so many times as fast; 0: it ends by time. */
+uint64_t load_bytes(const struct topo_workload *w, double scale);
 
 /* Starts the programs and waits until every job is mounted and ready. 0, or a negative errno with a sentence; -EINTR when
  * *interrupted became non-zero. Nothing runs then. */

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "emu/live/lab.h"
 #include "emu/live/server.h"
+#include "emu/live/store.h"
 #include "emu/model/topology.h"
 
 enum { START_MS = 90000 }; /* of all of them, on a machine that has much else to do; 0.2 s on an idle one */
@@ -25,6 +27,7 @@ struct nas {
     struct nas_config config;
     struct controller *controllers;
     size_t n_controllers;
+    struct store *stores; /* by node */
 };
 
 static bool is_controller(const struct topo *t, int box) { return t->nodes[t->boxes[box].node].kind == TOPO_NAS; }
@@ -96,9 +99,25 @@ static int make_folders(char *path, size_t from)
 
 static void exports_free(struct server_export *e, size_t n)
 {
-    for (size_t i = 0; e && i < n; i++)
+    for (size_t i = 0; e && i < n; i++) {
         free(e[i].directory);
+        if (e[i].tree > 0)
+            close(e[i].tree);
+    }
     free(e);
+}
+
+/* What servers see of the storage instead of the folders. */
+static int take_trees(struct store *store, struct server_export *e, size_t n, char *problem, size_t size)
+{
+    for (size_t i = 0; i < n; i++) {
+        e[i].tree = store_tree(store, e[i].path);
+        if (e[i].tree >= 0)
+            continue;
+        snprintf(problem, size, "%s:%s: a mount of its storage: %s", store->name, e[i].path, strerror(-e[i].tree));
+        return e[i].tree;
+    }
+    return 0;
 }
 
 /* The exports of a node, in the order of the file: the same on each of its controllers. */
@@ -133,6 +152,15 @@ static int list_exports(const struct nas_config *c, int node, struct server_expo
     return 0;
 }
 
+/* Its exports that are folders stand first among them. */
+static size_t n_folders(const struct topo *t, int node)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n_exports; i++)
+        n += t->exports[i].node == node;
+    return n;
+}
+
 static struct lab_node *node_of_box(struct lab *lab, int box)
 {
     for (size_t i = 0; i < lab->n_nodes; i++)
@@ -154,6 +182,12 @@ static int start(struct nas *n, struct controller *k, int box, char *problem, si
     if (error)
         return error;
     s.exports = exports;
+    if (n->stores[t->boxes[box].node].pid > 0)
+        error = take_trees(&n->stores[t->boxes[box].node], exports, n_folders(t, t->boxes[box].node), problem, size);
+    if (error) {
+        exports_free(exports, s.n_exports);
+        return error;
+    }
     if (mkdir(node->folder, 0755) && errno != EEXIST) {
         error = -errno;
         snprintf(problem, size, "%s: %s", node->folder, strerror(errno));
@@ -166,6 +200,42 @@ static int start(struct nas *n, struct controller *k, int box, char *problem, si
         node->server_start = lab_process_start(k->server.pid);
     }
     return error;
+}
+
+/* The storage of a node, once the folders of its exports are there. */
+static int start_store(struct nas *n, int node, char *problem, size_t size)
+{
+    const struct nas_config *c = &n->config;
+    const struct topo *t = c->topo;
+    const struct topo_node *of = &t->nodes[node];
+    struct server_export *exports = NULL;
+    size_t n_exports = 0, length = strlen(c->exports) + strlen(of->name) + 2;
+    char *folder = malloc(length);
+    const char **netns = calloc((size_t)of->n_boxes + 1, sizeof *netns);
+    int rc = folder && netns ? list_exports(c, node, &exports, &n_exports, problem, size) : -ENOMEM;
+    if (!rc) {
+        snprintf(folder, length, "%s/%s", c->exports, of->name);
+        for (int b = 0; b < of->n_boxes; b++)
+            netns[b] = node_of_box(c->lab, of->first_box + b)->netns;
+        const struct store_config s = {.topo = t,
+                                       .node = node,
+                                       .name = of->name,
+                                       .folder = folder,
+                                       .netns = netns,
+                                       .n_controllers = (size_t)of->n_boxes,
+                                       .rate = c->rate,
+                                       .seed = c->seed,
+                                       .files = c->files,
+                                       .n_files = c->n_files};
+        if (n_folders(t, node))
+            rc = store_start(&n->stores[node], &s, problem, size);
+        exports_free(exports, n_exports);
+    } else if (!folder || !netns) {
+        snprintf(problem, size, "%s", strerror(ENOMEM));
+    }
+    free(folder);
+    free(netns);
+    return rc;
 }
 
 static void said_something(struct ev_loop *loop, ev_io *w, int events)
@@ -184,14 +254,23 @@ int nas_start(struct nas **out, const struct nas_config *c, char *problem, size_
 {
     struct nas *n = calloc(1, sizeof *n);
     int error = 0;
-    if (n)
+    if (n) {
         n->controllers = calloc(c->topo->n_boxes + 1, sizeof *n->controllers);
-    if (!n || !n->controllers) {
+        n->stores = calloc(c->topo->n_nodes + 1, sizeof *n->stores);
+    }
+    if (!n || !n->controllers || !n->stores) {
+        if (n)
+            free(n->controllers);
         free(n);
         snprintf(problem, size, "%s", strerror(ENOMEM));
         return -ENOMEM;
     }
     n->config = *c;
+    for (size_t i = 0; i < c->topo->n_nodes; i++)
+        n->stores[i] = STORE_NONE;
+    for (size_t i = 0; i < c->topo->n_nodes && !error && c->storage; i++)
+        if (store_wanted(c->topo, (int)i))
+            error = start_store(n, (int)i, problem, size);
     for (size_t b = 0; b < c->topo->n_boxes && !error; b++)
         if (is_controller(c->topo, (int)b))
             error = start(n, &n->controllers[n->n_controllers++], (int)b, problem, size);
@@ -227,6 +306,9 @@ void nas_stop(struct nas *n)
     }
     for (size_t i = 0; i < n->n_controllers; i++)
         server_stop(&n->controllers[i].server);
+    for (size_t i = 0; i < n->config.topo->n_nodes; i++)
+        store_stop(&n->stores[i]);
+    free(n->stores);
     free(n->controllers);
     free(n);
 }

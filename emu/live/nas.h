@@ -1,18 +1,22 @@
 /* The NFS servers of a live lab: one per NAS controller, all of a NAS over the same folders.
  *
  * The exports of a NAS are the folders EXPORTS/NAS/PATH. They are made where they are missing, and never removed: what a
- * lab made for itself goes with its own folder. Beside them each controller serves NAS_SINK, a sink in memory, unless the file
+ * lab made for itself goes with its own folder. Where a storage is to be played its process stands between servers and folders
+ * (store.h), one for each NAS that has one. Beside them each controller serves NAS_SINK, a sink in memory, unless the file
  * has an export of that name.
  */
 #ifndef EMU_LIVE_NAS_H
 #define EMU_LIVE_NAS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define NAS_SINK "/sink"
 
 struct ev_loop;
 struct lab;
+struct store_file;
 struct nas;
 struct topo;
 
@@ -20,6 +24,11 @@ struct nas_config {
     const struct topo *topo;
     struct lab *lab;     /* its nodes get the servers' pids and starts */
     const char *exports; /* a folder that is there */
+    bool storage;        /* that of the file is played, */
+    double rate;         /* so many times as fast as the clock on the wall, */
+    uint64_t seed;
+    const struct store_file *files; /* ... and this is known of its files */
+    size_t n_files;
     /* Optional: a server has ended by itself. Called from the loop, at most once per controller. */
     struct ev_loop *loop;
     void (*ended)(void *context, int box, const char *problem);

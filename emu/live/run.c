@@ -18,6 +18,7 @@
 #include "emu/live/lateness.h"
 #include "emu/live/load.h"
 #include "emu/live/nas.h"
+#include "emu/live/store.h"
 #include "emu/live/tally.h"
 #include "emu/live/up.h"
 #include "emu/model/result.h"
@@ -198,7 +199,7 @@ static void job_progress(void *context, size_t job, ps_t at, uint64_t read, uint
     int vip = l->result->topo->mounts[l->result->jobs[job].mount].vip;
     const struct topo_workload *w = &l->result->topo->workloads[l->result->jobs[job].workload];
     tally_job(l->tally, job, box_of_vip(l->result->topo, vip, at - 1), at, read, written);
-    l->moved_all[job] |= w->bytes && (double)(read + written) >= (double)w->bytes * l->options->scale;
+    l->moved_all[job] |= w->bytes && read + written >= load_bytes(w, l->options->scale);
 }
 
 /* A run with jobs that end by bytes is over with the last of these, as in virtual time. */
@@ -296,8 +297,10 @@ static void note_differences(struct live *l)
         result_note(r, "datastores of NFS 4.1 are loaded by NFS 3, over their first server");
     if (shared)
         result_note(r, "datastores that share connections have connections of their own here");
-    if (!t->network_only)
+    if (!t->network_only && !l->options->storage)
         result_note(r, "`storage:` is not played: the servers' files are in memory");
+    if (!t->network_only && l->options->storage)
+        result_note(r, "the servers' files are in memory; the model of `storage:` says when they answer");
 }
 
 static void note_scale(struct live *l)
@@ -356,11 +359,34 @@ static const char *netns_of(void *context, int host)
     return n ? n->netns : NULL;
 }
 
+/* How the jobs will use their files: to be freed, with the names. NULL on lack of memory. */
+static struct store_file *list_files(const struct live *l)
+{
+    const struct result *r = l->result;
+    const struct topo *t = r->topo;
+    enum { NAME = 256 };
+    struct store_file *files = calloc(r->n_jobs + 1, sizeof *files + NAME);
+    char *name = (char *)(files + r->n_jobs + 1);
+    for (size_t i = 0; files && i < r->n_jobs; i++, name += NAME) {
+        const struct topo_workload *w = &t->workloads[r->jobs[i].workload];
+        load_file(r, i, name, NAME);
+        files[i] = (struct store_file){.export_ = t->datastores[t->mounts[r->jobs[i].mount].datastore].export_,
+                                       .name = name,
+                                       .sequential = w->sequential,
+                                       .window = w->window,
+                                       .length = load_bytes(w, l->options->scale)};
+    }
+    return files;
+}
+
 static int start_lab(struct live *l)
 {
     const struct live_options *o = l->options;
     struct topo *t = l->result->topo;
     char name[LAB_NAME_MAX + 1], own[LAB_NAME_MAX + 1];
+    struct store_file *files = list_files(l);
+    if (!files)
+        return -ENOMEM;
     snprintf(own, sizeof own, "live-%d", (int)getpid());
     const struct up_options up_options = {.name = own,
                                           .file = o->file,
@@ -369,8 +395,12 @@ static int start_lab(struct live *l)
                                           .seed = o->seed,
                                           .frames = o->frames,
                                           .no_events = true, /* their time counts from the begin of the load */
+                                          .storage = o->storage,
+                                          .files = files,
+                                          .n_files = l->result->n_jobs,
                                           .exports = o->exports};
     int rc = up(&up_options, t, name, l->problem, l->size);
+    free(files);
     if (rc < 0)
         return rc;
     l->lab = lab_open(name, l->problem, l->size);

@@ -22,6 +22,7 @@ struct live_options {
     uint64_t seed;
     bool frames;         /* --detail frame: no offloads */
     bool sink;           /* the controllers' sinks in memory rather than the exports */
+    bool storage;        /* the file's is played (store.h); not with `sink` */
     const char *exports; /* folder with the exports, or NULL: in memory, for this run */
     const char *host;    /* only this host works; NULL: all */
     void (*progress)(void *context, ps_t now, double share);

@@ -224,8 +224,10 @@ static void prepare_mounts(struct keeper *k)
     while (!umount2("/run/netns", MNT_DETACH))
         continue;
     int dir = clone_tree(k, c->dir);
-    for (size_t i = 0; i < c->n_exports; i++)
-        trees[i] = c->exports[i].directory ? clone_tree(k, c->exports[i].directory) : -1;
+    for (size_t i = 0; i < c->n_exports; i++) {
+        const struct server_export *e = &c->exports[i];
+        trees[i] = e->tree > 0 ? e->tree : e->directory ? clone_tree(k, e->directory) : -1;
+    }
     if (mount("emu-server", "/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755"))
         give_up(k, "%s: a /run of its own: %s", c->name, strerror(errno));
     attach_tree(k, dir, SERVER_RUN_DIR);
@@ -304,17 +306,26 @@ static void close_between(int first, int last)
         close_range((unsigned)first, last == INT_MAX ? ~0U : (unsigned)last, 0);
 }
 
-/* Of its starter's descriptors, devices and locks among them, it keeps two. */
+static int by_number(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+
+/* Of its starter's descriptors, devices and locks among them, it keeps two, and the trees of its exports. */
 static void keep_descriptors(const struct keeper *k)
 {
-    int low = k->netns < k->status ? k->netns : k->status, high = k->netns < k->status ? k->status : k->netns;
+    static int kept[SERVER_EXPORTS_MAX + 3];
+    size_t n = 0;
     int null = open("/dev/null", O_RDWR);
     for (int fd = 0; fd <= 2; fd++)
         if (null != fd)
             dup2(null, fd);
-    close_between(3, low - 1);
-    close_between(low + 1, high - 1);
-    close_between(high + 1, INT_MAX);
+    kept[n++] = 2;
+    kept[n++] = k->netns;
+    kept[n++] = k->status;
+    for (size_t i = 0; i < k->config->n_exports; i++)
+        if (k->config->exports[i].tree > 0)
+            kept[n++] = k->config->exports[i].tree;
+    qsort(kept, n, sizeof *kept, by_number);
+    for (size_t i = 0; i < n; i++)
+        close_between(kept[i] + 1, i + 1 < n ? kept[i + 1] - 1 : INT_MAX);
 }
 
 static void __attribute__((noreturn)) run_keeper(struct keeper *k)

@@ -19,6 +19,7 @@ enum { SERVER_PORT = 2049, SERVER_MOUNT_PORT = 20048, SERVER_EXPORTS_MAX = 1000 
 struct server_export {
     const char *path; /* as clients mount it: "/vol1" */
     char *directory;  /* behind it; NULL: a sink in memory, which forgets what is written and reads as 'a' bytes */
+    int tree;         /* > 0: a detached mount that is attached instead of the directory; the caller's, to close */
 };
 
 struct server_config {

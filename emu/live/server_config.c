@@ -7,6 +7,8 @@
 
 #include "emu/live/server.h"
 
+enum { SERVER_THREADS = 1024 };
+
 /* What nfs-ganesha's parser takes in a quoted string as it stands. */
 static bool is_plain(const char *path)
 {
@@ -51,6 +53,16 @@ static void write_fixed(FILE *f)
         SERVER_PORT, SERVER_MOUNT_PORT);
 }
 
+/* A request that waits for a storage holds one of nfs-ganesha's threads. */
+static void write_threads(FILE *f, const struct server_config *c)
+{
+    bool storage = false;
+    for (size_t i = 0; i < c->n_exports; i++)
+        storage |= c->exports[i].tree > 0;
+    if (storage)
+        fprintf(f, "RPC { Ioq_ThrdMax = %d; }\n", SERVER_THREADS);
+}
+
 static void write_export(FILE *f, size_t i, const struct server_export *e)
 {
     fprintf(f, "EXPORT { Export_Id = %zu; ", i + 1);
@@ -79,6 +91,7 @@ int server_config_write(const struct server_config *c, char *problem, size_t siz
     FILE *f = fopen(path, "we");
     if (f) {
         write_fixed(f);
+        write_threads(f, c);
         for (size_t i = 0; i < c->n_exports; i++)
             write_export(f, i, &c->exports[i]);
         bool lost = ferror(f);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct store_file;
 struct topo;
 
 struct up_options {
@@ -18,6 +19,9 @@ struct up_options {
     bool no_nas;    /* no NFS servers */
     bool no_events; /* the file's events don't happen by themselves, unless "begin" is asked of the lab: from then on */
     bool rootless;  /* in a user namespace of its own */
+    bool storage;   /* that of the file is played, by store.h */
+    const struct store_file *files; /* ... of whose files this is known */
+    size_t n_files;
     const char *exports; /* folder with the exports; NULL: one of the lab's own */
 };
 

@@ -206,6 +206,11 @@ static int start_servers(struct up_lab *u, char *problem, size_t size)
     struct nas_config c = {.topo = u->topo,
                            .lab = u->lab,
                            .exports = u->options->exports,
+                           .storage = u->options->storage,
+                           .rate = u->options->scale,
+                           .seed = u->options->seed,
+                           .files = u->options->files,
+                           .n_files = u->options->n_files,
                            .loop = u->loop,
                            .ended = server_ended,
                            .context = u};

@@ -122,7 +122,7 @@ static int tear_down(void **state)
 static int start(struct server *server, struct site *s, int place, char *problem, size_t size)
 {
     static const char *const names[] = {"nas:ctl1", "nas:ctl2"};
-    struct server_export exports[] = {{"/vol1", s->volume}, {"/sink", NULL}};
+    struct server_export exports[] = {{.path = "/vol1", .directory = s->volume}, {.path = "/sink"}};
     const struct server_config c = {.name = names[place],
                                     .netns_path = s->place[place].netns,
                                     .dir = s->place[place].dir,
@@ -240,7 +240,7 @@ static void bad_input(void **state)
     struct server a;
     char problem[256] = "";
     char none[] = "/run/emu-test-none";
-    struct server_export e = {"/vol\"1", s->volume};
+    struct server_export e = {.path = "/vol\"1", .directory = s->volume};
     struct server_config c = {
         .name = "nas", .netns_path = s->place[0].netns, .dir = s->place[0].dir, .exports = &e, .n_exports = 1};
     assert_int_equal(server_start(&a, &c, problem, sizeof problem), -EINVAL);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "emu/live/connections.h"
 #include "emu/live/tap.h"
 #include "emu/model/path.h"
 
@@ -121,6 +122,17 @@ static int route_again(struct netns *n, struct netns_route *r)
     return rc == -EEXIST ? 0 : rc;
 }
 
+/* A controller that gives a VIP up ends its connections; where the kernel can't they stay. */
+static int end_connections(const struct up_lab *u, int vip, int box)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < u->lab->n_nodes && rc == 0; i++)
+        if (u->lab->nodes[i].box == box)
+            rc = connections_end(u->lab->nodes[i].netns, &u->topo->vips[vip].addr);
+    return rc == -EOPNOTSUPP || rc == -ENOENT ? 0 : rc;
+}
+
 int up_move_address(struct up_lab *u, int vip, int from, int to)
 {
     const struct topo *t = u->topo;
@@ -139,6 +151,8 @@ int up_move_address(struct up_lab *u, int vip, int from, int to)
         if (rc == 0)
             rc = controller_routes(u, u->spaces[to], iface, &t->vips[vip].addr, device, route_again);
     }
+    if (rc == 0 && from >= 0 && from != to)
+        rc = end_connections(u, vip, from);
     return rc;
 }
 

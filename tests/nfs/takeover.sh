@@ -5,7 +5,8 @@
 #       h1 --1G-- sw --1G-- ctl1 (.11)  -->  ctl2 (.12)
 #
 # by an event of the file, and because the server of ctl1 is killed and the file says who takes over. The load goes on in both
-# cases, and the move is announced by gratuitous ARP.
+# cases, and the move is announced by gratuitous ARP. And there and back, under a client that keeps its source port as the Linux
+# kernel's does: the controller that gave the VIP up must not know the connection any more.
 set -euo pipefail
 . tests/nfs/library.sh
 need_root_and nfs-ganesha ganesha.nfsd rpcbind
@@ -65,6 +66,26 @@ death() {
     emu down --quiet $lab 2>/dev/null
 }
 
+# What ctl1 still holds open of 10.8.0.11.
+held() { emu exec $lab nas:ctl1 -- ss -Htn state established src 10.8.0.11 | grep -c 2049 || true; }
+
+is_held() { [ "$(held)" = 1 ]; }
+
+back() {
+    emu up --quiet --no-events --name $lab "$tmp/site.yaml"
+    emu exec $lab h1 -- python3 - <<'PYTHON' &
+import socket, time
+s = socket.create_connection(("10.8.0.11", 2049), source_address=("", 700))
+time.sleep(20)
+PYTHON
+    disown
+    wait_for 5 "the connection" is_held
+    emu move $lab 10.8.0.11 ctl2
+    [ "$(held)" = 0 ] || fail "ctl1 gave 10.8.0.11 up and keeps its connections"
+    emu down --quiet $lab 2>/dev/null
+}
+
 up_to_three_times event
 up_to_three_times death
+back
 nothing_left

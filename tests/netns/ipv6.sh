@@ -77,6 +77,7 @@ if [ $nas = yes ]; then
     sleep 0.6
     emu top $lab --json --interval 200ms >"$rig/top"
     wait $load || fail "nfsbal load: $(cat "$rig/load")"
+    /usr/bin/python3 tests/support/schema.py "$rig/top" "$rig/load" "$EMU_RUNDIR/$lab/lab.json" || fail "not as in docs/*.schema.json"
     python3 - "$rig/top" "$rig/load" <<'PYTHON' || fail "NFS over IPv6"
 import json, sys
 top = json.load(open(sys.argv[1]))

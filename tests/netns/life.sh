@@ -17,7 +17,9 @@ emu exec $lab a -- ip route get 10.0.0.2 | grep -q 'src 10.0.0.1' || fail "no ro
 emu exec $lab a -- sh -c 'exit 7' && fail "emu exec hides the exit code" || [ $? -eq 7 ]
 emu exec $lab a -- no-such-program 2>/dev/null && fail "no-such-program runs" || [ $? -eq 127 ]
 emu list | grep -q "^$lab  up  $rig/pair.yaml$" || fail "emu list: $(emu list)"
-emu list --json | grep -q '"netns": "/run/netns/emu-'$lab'-a"' || fail "emu list --json"
+emu list --json >"$rig/list.json"
+grep -q '"netns": "/run/netns/emu-'$lab'-a"' "$rig/list.json" || fail "emu list --json"
+/usr/bin/python3 tests/support/schema.py "$rig/list.json" "$EMU_RUNDIR/$lab/lab.json" || fail "not as in docs/*.schema.json"
 
 # A second lab with the same addresses: each sees its own.
 emu up -q --no-nas --name $lab-2 --scale 0.5 "$rig/pair.yaml"

@@ -31,7 +31,8 @@ copy $rig/local/holes $rig/local/empty $url
 cmp $rig/local/holes $rig/export/holes || fail "holes"
 [ "$(stat -c %b $rig/export/holes)" -lt 8000 ] || fail "no holes"
 [ "$(stat -c %s $rig/export/empty)" = 0 ] || fail "empty"
-copy --full $rig/local/holes $url/full
+copy --json --full $rig/local/holes $url/full >$rig/copy.json
+/usr/bin/python3 tests/support/schema.py $rig/copy.json || fail "not as in docs/nfsbal-copy.schema.json"
 [ "$(stat -c %b $rig/export/full)" -gt 70000 ] || fail "--full left holes"
 nothing_left
 

@@ -25,6 +25,8 @@ doctor --export $rig/export --write-test . 10.77.0.11 10.77.0.21 | tee $rig/out
 grep -q "verifiers differ" $rig/out || fail "two servers have two verifiers"
 
 echo "--- the export is found"
+doctor --json --write-test . 10.77.0.11 10.77.0.99 >$rig/doctor.json || true
+/usr/bin/python3 tests/support/schema.py $rig/doctor.json || fail "not as in docs/nfsbal-doctor.schema.json"
 doctor --json 10.77.0.11 | python3 -c "
 import json, sys
 d = json.load(sys.stdin)

@@ -31,6 +31,7 @@ dd if=$rig/random of=$mnt/large bs=1M status=none
 cmp $rig/random $export/large
 cmp $rig/random <(dd if=$mnt/large iflag=direct bs=1M status=none)
 "$BIN/nfsbal" stat --json $mnt >$rig/stat.json
+/usr/bin/python3 tests/support/schema.py $rig/stat.json || fail "not as in docs/nfsbal-stat.schema.json"
 python3 - $rig/stat.json <<'PY'
 import json, sys
 s = json.load(open(sys.argv[1]))

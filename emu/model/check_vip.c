@@ -13,6 +13,9 @@ static void vip_unused(struct check *c)
         const struct topo_vip *first = &t->vips[i];
         struct check_names idle = {0};
         size_t all = 0, marked = 0;
+        const struct topo_san *san = t->nodes[first->node].san;
+        if (san && san->svm == first->svm)
+            continue; /* addresses towards the arrays carry no datastores */
         if (!busy[first->node] || (i > 0 && first[-1].node == first->node && first[-1].svm == first->svm))
             continue; /* VIPs of a group stand together */
         for (size_t k = i; k < t->n_vips && t->vips[k].node == first->node && t->vips[k].svm == first->svm; k++) {

@@ -24,7 +24,24 @@ struct flow {
     int iface, vip;                /* client interface, server VIP */
     uint16_t sport, dport;         /* client's and server's port (2049) */
     enum topo_origin sport_origin; /* GIVEN by --sport, else DRAWN (sport then holds a stable stand-in) */
+    /* Flows of a storage are no mount's (mount -1) and stay in one subnet. 0: as of a mount. */
+    int from_vip; /* 1 + the VIP whose address the client has on `iface`, a controller's */
+    int to_iface; /* 1 + the interface that is the server, instead of `vip` */
 };
+
+/* The address and the interface (of the VIP's home) of the server. */
+static inline const struct topo_addr *flow_server(const struct topo *t, const struct flow *f)
+{
+    return f->to_iface ? &t->ifaces[f->to_iface - 1].addr : &t->vips[f->vip].addr;
+}
+static inline const struct topo_iface *flow_server_iface(const struct topo *t, const struct flow *f)
+{
+    return &t->ifaces[f->to_iface ? f->to_iface - 1 : t->vips[f->vip].iface];
+}
+static inline const struct topo_addr *flow_client(const struct topo *t, const struct flow *f)
+{
+    return f->from_vip ? &t->vips[f->from_vip - 1].addr : &t->ifaces[f->iface].addr;
+}
 
 /* All flows of the topology in mount order; mounts that share another's connections have none of their own.
  * *flows is allocated (free()). Returns the count, or -ENOMEM. Mounts without VIP or route are left out. */

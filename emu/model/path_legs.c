@@ -60,13 +60,15 @@ static bool receiver(struct path_walk *w, struct path_leg *leg)
 static bool ends(struct path_walk *w, int vip_iface)
 {
     const struct topo *t = w->t;
-    const struct topo_mount *m = &t->mounts[w->flow->mount];
     const struct topo_vip *v = &t->vips[w->flow->vip];
-    int near = m->gateway_iface, far;
+    int near = w->flow->mount < 0 ? -1 : t->mounts[w->flow->mount].gateway_iface, far;
 
     if (near < 0) {
         w->n_legs = 1;
-        w->legs[0] = (struct path_leg){.from = w->flow->iface, .from_vip = -1, .to = vip_iface, .to_vip = w->flow->vip};
+        w->legs[0] = (struct path_leg){.from = w->flow->iface,
+                                       .from_vip = w->flow->from_vip - 1,
+                                       .to = vip_iface,
+                                       .to_vip = w->flow->to_iface ? -1 : w->flow->vip};
         return true;
     }
     far = iface_towards(t, t->ifaces[near].box, &v->addr);
@@ -100,7 +102,7 @@ static void reverse(struct path_walk *w)
 
 static void address_packet(struct path_walk *w)
 {
-    const struct topo_addr *client = &w->t->ifaces[w->flow->iface].addr, *server = &w->t->vips[w->flow->vip].addr;
+    const struct topo_addr *client = flow_client(w->t, w->flow), *server = flow_server(w->t, w->flow);
     bool read = w->direction == FLOW_READ;
 
     memset(&w->packet, 0, sizeof w->packet);
@@ -113,20 +115,30 @@ static void address_packet(struct path_walk *w)
     w->drawn_field = 0;
     if (w->flow->sport_origin == TOPO_DRAWN)
         w->drawn_field = read ? HASH_READS_DST_PORT : HASH_READS_SRC_PORT;
-    w->client = w->t->mounts[w->flow->mount].iface_origin;
+    w->client = w->flow->mount < 0 ? TOPO_GIVEN : w->t->mounts[w->flow->mount].iface_origin;
+}
+
+/* The interface that serves, or -1 with the reason. */
+static int server(struct path_walk *w)
+{
+    const struct topo_vip *v = &w->t->vips[w->flow->vip];
+
+    if (w->flow->to_iface)
+        return w->flow->to_iface - 1;
+    int box = w->state && w->state->vip_box ? w->state->vip_box[w->flow->vip] : v->up ? v->home : -1;
+    int iface = box < 0 ? -1 : path_vip_iface(w->t, w->flow->vip, box);
+    if (box < 0)
+        path_fail(w, PATH_VIP_DOWN, "VIP %s is down", v->text);
+    else if (iface < 0)
+        path_fail(w, PATH_NO_ROUTE, "%s has no interface for VIP %s", w->t->boxes[box].name, v->text);
+    return iface;
 }
 
 bool path_legs(struct path_walk *w)
 {
-    const struct topo_vip *v = &w->t->vips[w->flow->vip];
-    int box = w->state && w->state->vip_box ? w->state->vip_box[w->flow->vip] : v->up ? v->home : -1;
-    int iface = box < 0 ? -1 : path_vip_iface(w->t, w->flow->vip, box);
+    int iface = server(w);
 
-    if (box < 0)
-        return path_fail(w, PATH_VIP_DOWN, "VIP %s is down", v->text);
-    if (iface < 0)
-        return path_fail(w, PATH_NO_ROUTE, "%s has no interface for VIP %s", w->t->boxes[box].name, v->text);
-    if (!ends(w, iface))
+    if (iface < 0 || !ends(w, iface))
         return false;
     if (w->direction == FLOW_READ)
         reverse(w);

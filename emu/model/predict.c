@@ -110,7 +110,7 @@ static bool turn_round(struct predict *p)
 /* At a host or controller its interface's, between switches what the port says. */
 uint16_t predict_tag(const struct topo *t, const struct flow *flow, int linkdir)
 {
-    const struct topo_iface *host = &t->ifaces[flow->iface], *nas = &t->ifaces[t->vips[flow->vip].iface];
+    const struct topo_iface *host = &t->ifaces[flow->iface], *nas = flow_server_iface(t, flow);
     int from = topo_linkdir_from(t, linkdir), to = topo_linkdir_to(t, linkdir);
     uint16_t vlan = host->vlan ? host->vlan : nas->vlan, tag;
 

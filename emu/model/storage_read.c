@@ -299,7 +299,9 @@ static void read_cache(struct reader *r, const struct doc_node *doc, struct stor
 
 static void read_back_end(struct reader *r, const struct doc_node *doc, struct storage_model *m)
 {
-    if (!doc || !needs(r, doc, "links", "a back-end network") || !needs(r, doc, "speed", "a back-end network"))
+    if (!doc || doc_get(doc, "zone") || doc_get(doc, "members")) /* drawn in the file: topology_build_san.c */
+        return;
+    if (!needs(r, doc, "links", "a back-end network") || !needs(r, doc, "speed", "a back-end network"))
         return;
     m->back_end.links = (unsigned)build_integer(doc, "links", 1);
     m->back_end.speed = build_rate(doc, "speed", 0);

@@ -88,11 +88,13 @@ static const struct schema_key cache_keys[] = {
     END};
 
 static const struct schema_key back_end_keys[] = {
-    {.name = "links", WHOLE, .min = 1, .max = 1024, .help = "required; taken in turn, as round-robin multipath does"},
-    {.name = "speed", .shape = SCHEMA_ONE, .value = SCHEMA_RATE, .min = 1e3, .max = 1e12, .help = "required; of one link"},
+    {.name = "links", WHOLE, .min = 1, .max = 1024, .help = "required, but with `zone`; taken in turn, as round-robin multipath does"},
+    {.name = "speed", .shape = SCHEMA_ONE, .value = SCHEMA_RATE, .min = 1e3, .max = 1e12, .help = "of one link; required with `links`"},
     {.name = "protocol", .shape = SCHEMA_ONE, .value = SCHEMA_CHOICE, .words = storage_protocols, .help = "whose headers are carried; iscsi"},
     {.name = "mtu", WHOLE, .min = 576, .max = 65520, .help = "1500"},
     {.name = "delay", SHORT_TIME, .help = "one way; 5us"},
+    {.name = "zone", .shape = SCHEMA_ONE, .value = SCHEMA_NAME, .help = "instead of `links`: the zone of this NAS whose addresses its controllers have in the SAN"},
+    {.name = "members", .shape = SCHEMA_LIST, .value = SCHEMA_NAME, .help = "with `zone`: the arrays in the SAN, nodes of kind nas; every group's disks are dealt to them"},
     END};
 
 static const struct schema_key limit_keys[] = {

@@ -65,6 +65,14 @@ struct topo_observed {
     struct diag_mark mark;
 };
 
+/* A NAS that reaches its disks over the file's own links: it opens iSCSI sessions from the addresses that its controllers have
+ * in the SAN to every address of each array. */
+struct topo_san {
+    int svm;            /* the NAS's zone of these addresses, its VIPs */
+    const int *members; /* nodes: the arrays, each with an equal part of every group's disks */
+    size_t n_members;
+};
+
 struct topo_node {
     const char *name;
     enum topo_kind kind;
@@ -93,6 +101,7 @@ struct topo_node {
         TOPO_INDIRECT_FREE
     } indirect;                          /* serving over a foreign controller */
     const struct storage_model *storage; /* long form, or NULL */
+    const struct topo_san *san;          /* its back end as links of this file, or NULL */
 };
 
 struct topo_box {

@@ -270,10 +270,9 @@ struct topo *topo_build(const struct doc_node *root, const struct doc_node *case
     static const struct {
         void (*run)(struct build *);
         bool needs_all_before;
-    } steps[] = {{build_nodes, true},       {build_ports_and_links, true},
-                 {build_teams, true},       {build_switches, false},
-                 {build_interfaces, false}, {build_nas, false},
-                 {build_datastores, true},  {build_runs, false}};
+    } steps[] = {{build_nodes, true},         {build_ports_and_links, true}, {build_teams, true},
+                 {build_switches, false},     {build_interfaces, false},     {build_nas, false},
+                 {build_storage_links, true}, {build_datastores, false},     {build_runs, false}};
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         if (report->failed && steps[i].needs_all_before)
             break;

@@ -76,6 +76,7 @@ void build_teams(struct build *b);           /* topology_build_teams.c: hosts, r
 void build_switches(struct build *b);        /* topology_build_switch.c: LAGs, VLANs, MLAG, observed */
 void build_interfaces(struct build *b);      /* topology_build_ifaces.c: hosts and routers */
 void build_nas(struct build *b);             /* topology_build_nas.c: VIPs, exports, their interfaces */
+void build_storage_links(struct build *b);   /* topology_build_san.c: back ends that are drawn */
 void build_datastores(struct build *b);      /* topology_build_mounts.c */
 void build_runs(struct build *b);            /* topology_build_runs.c: workloads, events, expectations */
 

@@ -23,6 +23,7 @@
 #include "emu/model/workload.h"
 #include "emu/sim/calls_wire.h"
 #include "emu/sim/run.h"
+#include "emu/sim/san.h"
 #include "emu/sim/sim.h"
 #include "emu/sim/storage.h"
 #include "emu/sim/storage_count.h"
@@ -101,6 +102,7 @@ struct calls_limit {
     uint64_t iops, rate[2];
     ps_t iops_free, free[2];
     struct storage *storage; /* the long form, or NULL */
+    struct san *san;         /* its back end, where the file draws it */
 };
 
 struct calls {
@@ -454,7 +456,7 @@ static void launch(struct event *e, ps_t now)
 
 static uint64_t whole(double x) { return x > 0 && x < 1 ? 1 : (uint64_t)(x + 0.5); }
 
-static bool limits_init(struct calls *c)
+static bool limits_init(struct calls *c, char *problem, size_t size)
 {
     const struct topo *t = c->topo;
     c->limits = calloc(t->n_nodes + 1, sizeof(*c->limits));
@@ -471,6 +473,12 @@ static bool limits_init(struct calls *c)
                                            storage_seed(t, (int)i, c->options->seed));
         if (!c->limits[i].storage)
             return false;
+        if (!t->nodes[i].san)
+            continue;
+        c->limits[i].san = san_new(t, (int)i, c->options->seed, c->links, problem, size);
+        if (!c->limits[i].san)
+            return false;
+        san_connect(c->limits[i].san, c->limits[i].storage, c->queue);
     }
     return c->limits != NULL;
 }
@@ -673,6 +681,8 @@ static void calls_free(struct calls *c)
         free(c->groups[i].vms);
     for (size_t i = 0; c->limits && i < c->topo->n_nodes; i++)
         storage_free(c->limits[i].storage);
+    for (size_t i = 0; c->limits && i < c->topo->n_nodes; i++)
+        san_free(c->limits[i].san);
     for (size_t i = 0; i < c->n_slabs; i++)
         free(c->slabs[i]);
     eventq_free(c->queue);
@@ -692,8 +702,8 @@ static bool set_up(struct calls *c, char *problem, size_t size)
     c->queue = eventq_new();
     c->links = calls_links_new(c->topo);
     c->counts = calloc(r->n_phases * r->n_links + 1, sizeof(*c->counts));
-    return c->queue && c->links && c->counts && limits_init(c) && conns_init(c, problem, size) && jobs_init(c) &&
-           groups_init(c);
+    return c->queue && c->links && c->counts && limits_init(c, problem, size) && conns_init(c, problem, size) &&
+           jobs_init(c) && groups_init(c);
 }
 
 struct result *calls_run(struct topo *t, const struct sim_options *o, char *problem, size_t size)

@@ -39,7 +39,9 @@ static bool find_way(struct calls_way *w, const struct topo *t, const struct flo
 {
     struct path p;
     if (path_walk(t, NULL, f, direction, false, &p) != PATH_OK) {
-        snprintf(problem, size, "%s: %s", t->datastores[t->mounts[f->mount].datastore].name, p.problem);
+        const char *whose =
+            f->mount < 0 ? t->boxes[t->ifaces[f->iface].box].name : t->datastores[t->mounts[f->mount].datastore].name;
+        snprintf(problem, size, "%s: %s", whose, p.problem);
         return false;
     }
     w->n = (uint16_t)p.n_hops;
@@ -54,31 +56,37 @@ static bool find_way(struct calls_way *w, const struct topo *t, const struct flo
 bool calls_line_init(struct calls_line *l, const struct topo *t, const struct flow *f, uint64_t seed, char *problem,
                      size_t size)
 {
-    const struct topo_iface *a = &t->ifaces[f->iface], *b = &t->ifaces[t->vips[f->vip].iface];
+    const struct topo_iface *a = &t->ifaces[f->iface], *b = flow_server_iface(t, f);
     l->timestamps = t->stacks[a->box].timestamps && t->stacks[b->box].timestamps;
     l->mss = tcp_mss(a->mtu < b->mtu ? a->mtu : b->mtu, l->timestamps);
     return find_way(&l->way[0], t, f, FLOW_WRITE, seed, problem, size) &&
            find_way(&l->way[1], t, f, FLOW_READ, seed, problem, size);
 }
 
+bool calls_hop(struct calls_link *links, struct calls_message *m)
+{
+    const struct calls_line *l = m->line;
+    const struct framing f = framing_cut(m->bytes, l->mss, l->timestamps);
+    const struct calls_way *w = &l->way[m->way];
+    struct calls_link *link = &links[w->hops[m->hop].linkdir];
+    double tag = w->hops[m->hop].tag, first = f.frames > 1 ? f.first : f.last;
+    double all = (f.frames - 1) * (f.first + tag) + f.last + tag;
+    ps_t start = m->head > link->busy ? m->head : link->busy, sent = start + (ps_t)(all * link->ps_per_byte);
+    ps_t last = m->tail + (ps_t)((f.last + tag) * link->ps_per_byte);
+    link->busy = sent;
+    m->head = start + (ps_t)((first + tag) * link->ps_per_byte) + link->delay;
+    m->tail = (last > sent ? last : sent) + link->delay;
+    link->count.frames += (uint64_t)f.frames;
+    link->count.bytes += (uint64_t)all;
+    link->count.bulk_bytes += m->bulk ? m->bytes : 0;
+    link->slice_bytes += (uint64_t)all;
+    return ++m->hop < w->n;
+}
+
 ps_t calls_send(struct calls_link *links, const struct calls_line *l, int way, uint64_t bytes, bool bulk, ps_t now)
 {
-    const struct framing f = framing_cut(bytes, l->mss, l->timestamps);
-    const struct calls_way *w = &l->way[way];
-    ps_t head = now, tail = now;
-    for (unsigned h = 0; h < w->n; h++) {
-        struct calls_link *link = &links[w->hops[h].linkdir];
-        double tag = w->hops[h].tag, first = f.frames > 1 ? f.first : f.last;
-        double all = (f.frames - 1) * (f.first + tag) + f.last + tag;
-        ps_t start = head > link->busy ? head : link->busy, sent = start + (ps_t)(all * link->ps_per_byte);
-        ps_t last = tail + (ps_t)((f.last + tag) * link->ps_per_byte);
-        link->busy = sent;
-        head = start + (ps_t)((first + tag) * link->ps_per_byte) + link->delay;
-        tail = (last > sent ? last : sent) + link->delay;
-        link->count.frames += (uint64_t)f.frames;
-        link->count.bytes += (uint64_t)all;
-        link->count.bulk_bytes += bulk ? bytes : 0;
-        link->slice_bytes += (uint64_t)all;
-    }
-    return tail;
+    struct calls_message m = {.line = l, .bytes = bytes, .head = now, .tail = now, .way = (uint16_t)way, .bulk = bulk};
+    while (calls_hop(links, &m))
+        ;
+    return m.tail;
 }

@@ -37,6 +37,19 @@ struct calls_link *calls_links_new(const struct topo *t);
 bool calls_line_init(struct calls_line *l, const struct topo *t, const struct flow *f, uint64_t seed, char *problem,
                      size_t size);
 
+/* A message on its way: over the hops before `hop`. */
+struct calls_message {
+    const struct calls_line *line;
+    uint64_t bytes;
+    ps_t head, tail; /* when its first and last frame are in where it is now */
+    uint16_t way, hop;
+    bool bulk;
+};
+
+/* Puts it on its next link; false when that was the last. To be called not before `head`: then messages pass each link in the order in
+ * which they come there. */
+bool calls_hop(struct calls_link *links, struct calls_message *m);
+
 /* Sends a message of `bytes` of the stream one way, now; returns when its last frame is in. `bulk`: counts as data. */
 ps_t calls_send(struct calls_link *links, const struct calls_line *l, int way, uint64_t bytes, bool bulk, ps_t now);
 

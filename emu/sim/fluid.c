@@ -9,6 +9,8 @@
  * way there: with it, the problem is made anew whenever a job starts or ends. A clone is one flow, that of its reading
  * half; it uses what both halves use.
  *
+ * Writes into a cache are not held up by the disks until it is full (fluid_store.h).
+ *
  * Bytes are settled per job whenever its rate changes and at the ends of slices and of the window; link counters are those
  * bytes times the job's uses. What a fault costs until connections have recovered is not here: flows change paths at once. */
 #include "emu/sim/fluid.h"
@@ -19,85 +21,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/fabric/eventq.h"
-#include "emu/model/maxmin.h"
-#include "emu/model/storage.h"
-#include "emu/model/storage_load.h"
-#include "emu/model/result.h"
-#include "emu/model/topology_file.h"
-#include "emu/sim/fluid_cost.h"
-#include "emu/sim/run.h"
 #include "emu/model/schedule.h"
+#include "emu/model/storage.h"
+#include "emu/model/topology_file.h"
+#include "emu/sim/fluid_internal.h"
 #include "emu/sim/sim.h"
-
-struct fluid;
-
-struct fluid_job {
-    struct event start, stop, done;
-    struct fluid *fluid;
-    struct fluid_cost cost;
-    const struct flow *flows;
-    size_t n_flows;
-    double weight;
-    bool runs, busy;
-    struct fluid_job *target; /* of a clone: its other half */
-    int class_;
-    ps_t since;     /* when `moved` was last brought up to date */
-    double rate;    /* bytes/s */
-    double moved;   /* since the last flush */
-    double left;    /* bytes to go, or INFINITY */
-    double counted; /* in the window */
-};
-
-struct fluid_fault {
-    struct event event;
-    struct fluid *fluid;
-    const struct topo_event *what;
-};
-
-/* What a link direction carried in one phase. */
-struct fluid_count {
-    double frames, bytes, bulk_bytes;
-};
-
-struct fluid {
-    struct topo *topo;
-    const struct sim_options *options;
-    struct result *result;
-    struct eventq *queue;
-    struct maxmin *maxmin;
-    struct flow *flows;
-    struct fluid_job *jobs;
-    size_t n_jobs, jobs_left;
-    struct fluid_fault *faults;
-    bool *linkdir_down;
-    int *vip_box;
-    double *slice_bytes;        /* per link direction */
-    struct fluid_count *counts; /* per phase, then per link direction */
-    size_t slices;
-    struct fluid_storage *storages; /* by node */
-    size_t n_resources;
-    bool any_storage; /* of the long form */
-    bool failed, changed;
-};
-
-/* The long form of a node's storage. */
-struct fluid_storage {
-    const struct storage_model *model; /* or NULL */
-    unsigned controllers;
-    size_t first; /* resource */
-    struct storage_load load;
-};
-
-enum {
-    STORAGE_PARTS = 3,
-    LONGEST_SECONDS = 1000000, /* of a job that ends by bytes; picoseconds hold nine times that */
-};
-
-static size_t storage_resource(const struct fluid *f, int node, int part)
-{
-    return 2 * f->topo->n_links + STORAGE_PARTS * (size_t)node + (size_t)part;
-}
 
 /* ---- bytes ---- */
 
@@ -111,11 +39,45 @@ static void settle(struct fluid_job *j, ps_t now)
     j->since = now;
 }
 
+/* What a link carried for a back end; other resources are not counted. */
+struct carried {
+    struct fluid *fluid;
+    int phase;
+};
+
+static void carry(void *context, size_t resource, double amount)
+{
+    const struct carried *c = context;
+    struct fluid *f = c->fluid;
+    if (resource >= 2 * f->topo->n_links)
+        return;
+    f->slice_bytes[resource] += amount;
+    if (c->phase >= 0) {
+        struct fluid_count *to = &f->counts[(size_t)c->phase * f->result->n_links + resource];
+        to->bytes += amount;
+        to->frames += amount / MEAN_FRAME;
+    }
+}
+
+/* The job has written: into a cache, or through it to the disks. */
+static void destage(struct fluid *f, const struct fluid_job *j, struct carried *c)
+{
+    const struct fluid_destage *d = &j->destage;
+    if (d->bytes <= 0)
+        return;
+    if (f->storages[d->node].apart)
+        fluid_store_fill(&f->storages[d->node], d, j->moved);
+    else
+        for (size_t i = 0; i < d->n; i++)
+            carry(c, (size_t)d->uses[i].resource, j->moved * d->uses[i].share);
+}
+
 /* Gives what was moved since the last time to links and phases. No boundary of slice or phase lies in between. */
 static void flush(struct fluid *f, ps_t now)
 {
     struct result *r = f->result;
     int phase = schedule_phase(r, now - 1, 0);
+    struct carried carried = {f, phase};
     for (size_t i = 0; i < f->n_jobs; i++) {
         struct fluid_job *j = &f->jobs[i];
         settle(j, now);
@@ -133,8 +95,12 @@ static void flush(struct fluid *f, ps_t now)
         }
         if (phase == (int)r->jobs[i].phase)
             j->counted += j->moved;
+        destage(f, j, &carried);
         j->moved = 0;
     }
+    for (size_t i = 0; i < f->topo->n_nodes; i++)
+        if (f->storages[i].model)
+            fluid_store_empty(&f->storages[i], f->n_resources, now, carry, &carried);
 }
 
 static bool count_links(struct fluid *f)
@@ -208,8 +174,6 @@ static void job_stop(struct event *e, ps_t now)
     j->fluid->changed = true;
 }
 
-static bool make_problem(struct fluid *f, bool costs);
-
 static void new_rate(struct fluid_job *j, ps_t now)
 {
     struct fluid *f = j->fluid;
@@ -224,213 +188,81 @@ static void new_rate(struct fluid_job *j, ps_t now)
         eventq_cancel(f->queue, &j->done); /* as good as never; a fault may change that */
 }
 
+/* Bytes/s that go into a store's cache. */
+static double inflow(const struct fluid *f, const struct fluid_store *st)
+{
+    double in = 0;
+    for (size_t i = 0; i < f->n_jobs; i++) {
+        const struct fluid_job *j = &f->jobs[i];
+        if (j->busy && j->destage.bytes > 0 && st == &f->storages[j->destage.node])
+            in += maxmin_rate(f->maxmin, j->class_) * j->destage.bytes;
+    }
+    return in;
+}
+
+/* Which stores are no longer apart, by the rates at hand; false when none has changed. */
+static bool join_stores(struct fluid *f)
+{
+    bool any = false;
+    for (size_t i = 0; i < f->topo->n_nodes; i++) {
+        struct fluid_store *st = &f->storages[i];
+        if (!st->model || !st->apart || !fluid_store_steady(st, inflow(f, st), maxmin_rate(f->maxmin, st->class_)))
+            continue;
+        st->apart = false;
+        any = true;
+    }
+    return any;
+}
+
+static bool solve_stores(struct fluid *f)
+{
+    for (size_t i = 0; i < f->topo->n_nodes; i++)
+        f->storages[i].apart = f->storages[i].model && f->storages[i].model->cache.write_back;
+    do {
+        if (!fluid_problem_make(f, false) || maxmin_solve(f->maxmin) < 0)
+            return false;
+    } while (join_stores(f));
+    return true;
+}
+
+static void store_event(struct event *e, ps_t now)
+{
+    (void)now;
+    SIM_CONTAINER(e, struct fluid_store, event)->fluid->changed = true;
+}
+
+/* Destaging goes on at its new rate until the cache is full or empty. */
+static void new_store_rates(struct fluid *f, ps_t now)
+{
+    for (size_t i = 0; i < f->topo->n_nodes; i++) {
+        struct fluid_store *st = &f->storages[i];
+        if (!st->model)
+            continue;
+        st->since = now;
+        st->rate = st->apart ? maxmin_rate(f->maxmin, st->class_) : 0;
+        double seconds = st->apart ? fluid_store_time(st, inflow(f, st), st->rate) : (double)INFINITY;
+        if (seconds < LONGEST_SECONDS)
+            eventq_set(f->queue, &st->event, now + (ps_t)(seconds * 1e12) + 1);
+        else
+            eventq_cancel(f->queue, &st->event);
+    }
+}
+
 static void solve(struct fluid *f, ps_t now)
 {
     size_t n;
     f->changed = false;
-    if (f->any_storage) {
+    if (f->any_storage)
         flush(f, now);
-        if (!make_problem(f, false)) {
-            f->failed = true;
-            return;
-        }
-    }
-    if (maxmin_solve(f->maxmin) < 0) {
+    if (f->any_storage ? !solve_stores(f) : maxmin_solve(f->maxmin) < 0) {
         f->failed = true;
         return;
     }
     const int *changed = maxmin_changed(f->maxmin, &n);
     for (size_t i = 0; i < n; i++)
-        new_rate(&f->jobs[changed[i]], now);
-}
-
-/* ---- the problem ---- */
-
-/* `latency`: of the storage. */
-static double cap_of(const struct fluid_job *j, const struct topo_workload *w, double latency)
-{
-    double cap = (double)w->outstanding * (double)w->block / (j->cost.latency + latency);
-    cap = fmin(cap, j->cost.window_rate);
-    if (w->rate > 0)
-        cap = fmin(cap, w->rate);
-    if (w->iops > 0)
-        cap = fmin(cap, w->iops * (double)w->block);
-    return cap;
-}
-
-/* How much of its payload a job reads. */
-static double read_share_of(const struct fluid *f, const struct fluid_job *j)
-{
-    const struct result_job *r = &f->result->jobs[j - f->jobs];
-    return !r->writes ? 1 : !r->reads ? 0 : f->topo->workloads[r->workload].read_share;
-}
-
-static bool find_cost(struct fluid *f, struct fluid_job *j, const struct topo_workload *w,
-                      const struct path_state *state)
-{
-    free(j->cost.uses);
-    memset(&j->cost, 0, sizeof(j->cost));
-    if (!j->runs)
-        return true;
-    if (fluid_cost(f->topo, state, w, read_share_of(f, j), j->flows, j->n_flows, &j->cost) < 0)
-        return false;
-    if (!j->target)
-        return true;
-    struct fluid_cost other;
-    bool ok = fluid_cost(f->topo, state, w, 0, j->target->flows, j->target->n_flows, &other) == 0 &&
-              fluid_cost_add(&j->cost, &other) == 0;
-    free(other.uses);
-    return ok;
-}
-
-static struct storage_demand demand_of(const struct fluid *f, const struct fluid_job *j, const struct topo_workload *w,
-                                       bool write)
-{
-    return (struct storage_demand){write, w->sequential, fluid_call_bytes(f->topo, w, &j->flows[0], write),
-                                   (double)w->window};
-}
-
-/* What is under way at each storage. */
-static void find_loads(struct fluid *f)
-{
-    for (size_t i = 0; i < f->topo->n_nodes; i++)
-        if (f->storages[i].model)
-            f->storages[i].load = (struct storage_load){.placed = f->storages[i].load.placed};
-    for (size_t i = 0; i < f->n_jobs; i++) {
-        const struct fluid_job *j = &f->jobs[i], *driver = j;
-        const struct result_job *r = &f->result->jobs[i];
-        const struct topo_workload *w = &f->topo->workloads[r->workload];
-        if (r->partner >= 0 && r->writes)
-            driver = &f->jobs[r->partner];
-        if (!driver->busy || !j->n_flows)
-            continue;
-        struct storage_load *l = &f->storages[f->topo->vips[j->flows[0].vip].node].load;
-        double reads = read_share_of(f, j);
-        if (w->sequential) {
-            l->reading += reads > 0;
-            l->writing += reads < 1;
-            l->window = (double)w->window;
-        } else {
-            l->random_reads += reads * w->outstanding;
-            l->random_writes |= reads < 1;
-        }
-    }
-}
-
-/* Adds what `share` of a job's payload uses of the long form, half by half; its latency to *latency. */
-static size_t storage_part(struct fluid *f, const struct fluid_job *j, const struct topo_workload *w, bool write,
-                           double share, struct maxmin_use *uses, double *latency)
-{
-    int vip = j->flows[0].vip, node = f->topo->vips[vip].node;
-    const struct fluid_storage *st = &f->storages[node];
-    double part[STORAGE_RESOURCES_MAX];
-    size_t n = 0, resources = st->model ? storage_resources(st->model, st->controllers) : 0;
-    if (!st->model || share <= 0)
-        return 0;
-    struct storage_demand d = demand_of(f, j, w, write);
-    int box = f->vip_box[vip] >= 0 ? f->vip_box[vip] : f->topo->vips[vip].home;
-    size_t controller = (size_t)(box - f->topo->nodes[node].first_box);
-    storage_uses(st->model, st->controllers, &st->load, &d, part);
-    for (size_t i = 0; i < resources; i++) {
-        size_t at =
-            i < 2 * st->controllers ? i + controller : i; /* the first of each kind stands for the one that serves */
-        if (part[i] > 0)
-            uses[n++] = (struct maxmin_use){(int)(st->first + at), share * part[i]};
-    }
-    *latency += share * storage_idle_latency(st->model, &st->load, &d);
-    return n;
-}
-
-/* Class i of the problem is job i, also where it never runs. */
-static bool add_job(struct fluid *f, struct fluid_job *j, const struct topo_workload *w)
-{
-    size_t n = 0;
-    bool moves = j->runs && !j->cost.broken;
-    struct maxmin_use *uses = malloc((j->cost.n_uses + STORAGE_PARTS + 2 * f->n_resources + 1) * sizeof(*uses));
-    if (!uses)
-        return false;
-    double latency = 0;
-    for (size_t i = 0; i < j->cost.n_uses; i++)
-        uses[n++] = (struct maxmin_use){j->cost.uses[i].linkdir, j->cost.uses[i].wire};
-    if (moves) {
-        int node = f->topo->vips[j->flows[0].vip].node;
-        const struct topo_box *b = &f->topo->boxes[f->topo->nodes[node].first_box];
-        const double limit[STORAGE_PARTS] = {b->limit_iops, b->limit_read, b->limit_write};
-        for (int k = 0; k < STORAGE_PARTS; k++)
-            if (limit[k] > 0 && j->cost.storage[k] > 0)
-                uses[n++] = (struct maxmin_use){(int)storage_resource(f, node, k), j->cost.storage[k]};
-        double reads = read_share_of(f, j);
-        n += storage_part(f, j, w, false, reads, &uses[n], &latency);
-        n += storage_part(f, j->target ? j->target : j, w, true, j->target ? 1 : 1 - reads, &uses[n], &latency);
-    }
-    double cap = moves ? cap_of(j, w, latency) : 1e-9; /* broken: nothing moves */
-    j->class_ = maxmin_add_class(f->maxmin, uses, n, j->weight, cap, j->busy);
-    free(uses);
-    return j->class_ >= 0;
-}
-
-static void set_storage_capacities(struct fluid *f)
-{
-    double capacity[STORAGE_RESOURCES_MAX];
-    for (size_t i = 0; i < f->topo->n_nodes; i++) {
-        const struct fluid_storage *st = &f->storages[i];
-        if (!st->model)
-            continue;
-        storage_capacities(st->model, st->controllers, &st->load, capacity);
-        for (size_t k = 0; k < storage_resources(st->model, st->controllers); k++)
-            maxmin_set_capacity(f->maxmin, st->first + k, capacity[k]);
-    }
-}
-
-/* costs: also what the network takes, where paths may have changed. */
-static bool make_problem(struct fluid *f, bool costs)
-{
-    const struct topo *t = f->topo;
-    const struct path_state state = {.linkdir_down = f->linkdir_down, .vip_box = f->vip_box};
-    maxmin_free(f->maxmin);
-    f->maxmin = maxmin_new(f->n_resources);
-    if (!f->maxmin)
-        return false;
-    for (size_t d = 0; d < 2 * t->n_links; d++) {
-        double share = 1;
-        for (size_t b = 0; b < t->n_background; b++)
-            if (t->background[b].linkdir == (int)d)
-                share -= t->background[b].share;
-        maxmin_set_capacity(f->maxmin, d, (double)t->links[d / 2].rate / 8 * fmax(share, 0));
-    }
-    for (size_t i = 0; i < t->n_nodes; i++) {
-        if (t->nodes[i].kind != TOPO_NAS || t->nodes[i].n_boxes == 0)
-            continue;
-        const struct topo_box *b = &t->boxes[t->nodes[i].first_box];
-        maxmin_set_capacity(f->maxmin, storage_resource(f, (int)i, 0), b->limit_iops);
-        maxmin_set_capacity(f->maxmin, storage_resource(f, (int)i, 1), b->limit_read);
-        maxmin_set_capacity(f->maxmin, storage_resource(f, (int)i, 2), b->limit_write);
-    }
-    find_loads(f);
-    set_storage_capacities(f);
-    for (size_t i = 0; i < f->n_jobs; i++) {
-        const struct topo_workload *w = &t->workloads[f->result->jobs[i].workload];
-        if ((costs && !find_cost(f, &f->jobs[i], w, &state)) || !add_job(f, &f->jobs[i], w))
-            return false;
-    }
-    return true;
-}
-
-static bool find_storages(struct fluid *f)
-{
-    const struct topo *t = f->topo;
-    f->n_resources = 2 * t->n_links + STORAGE_PARTS * t->n_nodes;
-    f->storages = calloc(t->n_nodes + 1, sizeof(*f->storages));
-    for (size_t i = 0; f->storages && i < t->n_nodes; i++) {
-        if (!t->nodes[i].storage)
-            continue;
-        struct fluid_storage *st = &f->storages[i];
-        *st = (struct fluid_storage){
-            t->nodes[i].storage, (unsigned)t->nodes[i].n_boxes, f->n_resources, {.placed = storage_placed(t, (int)i)}};
-        f->n_resources += storage_resources(st->model, st->controllers);
-        f->any_storage = true;
-    }
-    return f->storages != NULL;
+        if ((size_t)changed[i] < f->n_jobs)
+            new_rate(&f->jobs[changed[i]], now);
+    new_store_rates(f, now);
 }
 
 static void set_link(struct fluid *f, const struct topo_event *w)
@@ -477,7 +309,7 @@ static void fault(struct event *e, ps_t now)
     for (size_t i = 0; i < f->n_jobs; i++)
         settle(&f->jobs[i], now);
     flush(f, now); /* what was moved so far took the old ways */
-    if (!make_problem(f, true))
+    if (!fluid_problem_make(f, true))
         f->failed = true;
     f->changed = true;
 }
@@ -522,7 +354,7 @@ static bool find_flows(struct fluid *f)
     return ok;
 }
 
-static bool set_up(struct fluid *f)
+static bool set_up(struct fluid *f, char *problem, size_t size)
 {
     const struct topo *t = f->topo;
     struct result *r = f->result;
@@ -535,8 +367,10 @@ static bool set_up(struct fluid *f)
     f->slice_bytes = calloc(2 * t->n_links + 1, sizeof(*f->slice_bytes));
     f->counts = calloc(r->n_phases * r->n_links + 1, sizeof(*f->counts));
     if (!f->counts || !f->queue || !f->jobs || !f->faults || !f->linkdir_down || !f->vip_box || !f->slice_bytes ||
-        !find_flows(f) || !find_storages(f))
+        !find_flows(f) || !fluid_problem_init(f, problem, size))
         return false;
+    for (size_t i = 0; i < t->n_nodes; i++)
+        f->storages[i].event.run = store_event;
     for (size_t l = 0; l < t->n_links; l++)
         f->linkdir_down[2 * l] = f->linkdir_down[2 * l + 1] = t->links[l].down;
     for (size_t v = 0; v < t->n_vips; v++)
@@ -560,7 +394,7 @@ static bool set_up(struct fluid *f)
         if (w->duration)
             eventq_set(f->queue, &j->stop, w->start + w->duration);
     }
-    return make_problem(f, true);
+    return fluid_problem_make(f, true);
 }
 
 /* ---- the run ---- */
@@ -574,7 +408,7 @@ static void count_jobs(struct fluid *f)
         double block = (double)f->topo->workloads[f->result->jobs[i].workload].block;
         for (size_t k = 0; k < j->n_flows && j->counted > 0; k++) {
             int vip = j->flows[k].vip, box = f->vip_box[vip] >= 0 ? f->vip_box[vip] : f->topo->vips[vip].home;
-            const double part[2] = {read_share_of(f, j), 1 - read_share_of(f, j)};
+            const double part[2] = {fluid_read_share(f, j), 1 - fluid_read_share(f, j)};
             for (int write = 0; write < 2; write++) {
                 double bytes = j->counted * part[write] / (double)j->n_flows;
                 if (bytes > 0)
@@ -638,8 +472,13 @@ static bool advance(struct fluid *f, const struct schedule *plan, ps_t *now)
 
 static void fluid_free(struct fluid *f)
 {
-    for (size_t i = 0; f->jobs && i < f->n_jobs; i++)
+    for (size_t i = 0; f->jobs && i < f->n_jobs; i++) {
         free(f->jobs[i].cost.uses);
+        free(f->jobs[i].destage.uses);
+    }
+    for (size_t i = 0; f->storages && i < f->topo->n_nodes; i++)
+        fluid_store_free(&f->storages[i]);
+    free(f->link_sums);
     maxmin_free(f->maxmin);
     eventq_free(f->queue);
     free(f->jobs);
@@ -665,7 +504,7 @@ struct result *fluid_run(struct topo *t, const struct sim_options *o, char *prob
     f.result->only_host = o->host;
     if (!schedule_make(f.result, &plan)) {
         snprintf(problem, size, "%s", SIM_NOTHING_TO_RUN);
-    } else if (set_up(&f)) {
+    } else if (set_up(&f, problem, size)) {
         f.result->complete = advance(&f, &plan, &now);
         if (!f.failed) {
             schedule_close(f.result, now, f.slices);

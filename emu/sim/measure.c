@@ -9,6 +9,7 @@
 
 #include "emu/fabric/fabric.h"
 #include "emu/model/schedule.h"
+#include "emu/sim/calls_wire.h"
 #include "emu/sim/storage_count.h"
 
 void measure_tap(void *context, int linkdir, const struct train *n, ps_t start)
@@ -53,9 +54,26 @@ void measure_free(struct sim *s)
     free(s->first_hop);
 }
 
+/* Gives what back ends have sent since the last time to a phase. */
+static void count_back_ends(struct sim *s, ps_t now)
+{
+    int phase = schedule_phase(s->result, now - 1, 0);
+    for (size_t d = 0; s->san_links && d < s->result->n_links; d++) {
+        struct link_count *from = &s->san_links[d].count;
+        if (phase >= 0) {
+            struct link_count *to = &s->counts[(size_t)phase * s->result->n_links + d];
+            to->frames += from->frames;
+            to->bytes += from->bytes;
+            to->bulk_bytes += from->bulk_bytes;
+        }
+        *from = (struct link_count){0};
+    }
+}
+
 void measure_slice(struct sim *s, ps_t now)
 {
     struct result *r = s->result;
+    count_back_ends(s, now);
     if (s->slices == r->n_slices) {
         schedule_join_slices(r, s->slices);
         s->slices /= 2;
@@ -69,6 +87,11 @@ void measure_slice(struct sim *s, ps_t now)
         ps_t busy = c.busy - s->slice_busy[d] < r->slice ? c.busy - s->slice_busy[d] : r->slice;
         r->links[d].over_time[s->slices] = (float)((double)busy / (double)r->slice);
         s->slice_busy[d] += busy;
+        if (s->san_links) {
+            double most = (double)s->topo->links[d / 2].rate / 8 * (double)r->slice / 1e12;
+            r->links[d].over_time[s->slices] += (float)((double)s->san_links[d].slice_bytes / most);
+            s->san_links[d].slice_bytes = 0;
+        }
     }
     s->slices++;
 }

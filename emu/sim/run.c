@@ -275,8 +275,8 @@ static bool build(struct sim *s, char *problem, size_t size)
     if (!s->queue || !s->trains || !s->tcp.pool)
         return false;
     s->fabric = fabric_new(s->topo, s->queue, s->trains, &config);
-    return s->fabric && host_init(s) && server_init(s) && measure_init(s) && connections_init(s, problem, size) &&
-           job_init(s) && faults_init(s);
+    return s->fabric && host_init(s) && server_init(s, problem, size) && measure_init(s) &&
+           connections_init(s, problem, size) && job_init(s) && faults_init(s);
 }
 
 static bool interrupted(const struct sim_options *o) { return o->interrupted && *o->interrupted; }

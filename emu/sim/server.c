@@ -9,9 +9,13 @@
  * in a cache that is mirrored and survives when it is answered, or on the disks, so a COMMIT has nothing left to do. */
 #include "emu/sim/sim.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "emu/model/path.h"
 #include "emu/model/storage_load.h"
+#include "emu/sim/calls_wire.h"
+#include "emu/sim/san.h"
 #include "emu/sim/storage.h"
 
 enum { SLAB = 256 };
@@ -39,7 +43,47 @@ static void fired(struct event *e, ps_t now)
         eventq_set(st->sim->queue, &st->event, (ps_t)st->list.first->end);
 }
 
-bool server_init(struct sim *s)
+/* Trains know nothing of what back ends send, so they need cables of their own. */
+static bool is_apart(struct sim *s, const struct san *n, char *problem, size_t size)
+{
+    const struct topo *t = s->topo;
+    bool *marks = calloc(2 * t->n_links + 1, sizeof(*marks)), ok = marks != NULL;
+    struct flow *flows = NULL;
+    long count = flow_list(t, &flows);
+    if (ok)
+        san_mark(n, marks);
+    for (long i = 0; ok && i < 2 * count; i++) {
+        struct path p;
+        path_walk(t, NULL, &flows[i / 2], i % 2 ? FLOW_READ : FLOW_WRITE, false, &p);
+        for (size_t h = 0; ok && h < p.n_hops; h++)
+            for (int k = 0; ok && k < p.hops[h].n; k++) {
+                int d = topo_port_out(t, p.hops[h].candidates[k]);
+                ok = !marks[d];
+                if (!ok)
+                    snprintf(problem, size, "%s carries datastores and a back end: take --detail call",
+                             topo_linkdir_name(t, d));
+            }
+    }
+    free(flows);
+    free(marks);
+    return ok && count >= 0;
+}
+
+static bool connect_back_end(struct sim *s, int node, char *problem, size_t size)
+{
+    struct limits *l = &s->limits[node];
+    if (!s->san_links)
+        s->san_links = calls_links_new(s->topo);
+    if (!s->san_links)
+        return false;
+    l->san = san_new(s->topo, node, s->options->seed, s->san_links, problem, size);
+    if (!l->san || !is_apart(s, l->san, problem, size))
+        return false;
+    san_connect(l->san, l->storage, s->queue);
+    return true;
+}
+
+bool server_init(struct sim *s, char *problem, size_t size)
 {
     const struct topo *t = s->topo;
     s->limits = calloc(t->n_nodes + 1, sizeof(*s->limits));
@@ -62,7 +106,7 @@ bool server_init(struct sim *s)
             continue;
         st->storage = storage_new(node->storage, (unsigned)node->n_boxes, storage_placed(t, (int)i), s->queue,
                                   storage_seed(t, (int)i, s->options->seed));
-        if (!st->storage)
+        if (!st->storage || (node->san && !connect_back_end(s, (int)i, problem, size)))
             return false;
     }
     return true;
@@ -72,6 +116,9 @@ void server_free(struct sim *s)
 {
     for (size_t i = 0; s->limits && i < s->topo->n_nodes; i++)
         storage_free(s->limits[i].storage);
+    for (size_t i = 0; s->limits && i < s->topo->n_nodes; i++)
+        san_free(s->limits[i].san);
+    free(s->san_links);
     for (struct served_slab *a = s->served_slabs, *next; a; a = next) {
         next = a->next;
         free(a);

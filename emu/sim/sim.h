@@ -149,6 +149,7 @@ struct limits {
     ps_t free;
     /* The long form: stations of its own, and the calls that are in them. */
     struct storage *storage;
+    struct san *san; /* its back end, where the file draws it */
     struct served *first, *last;
 };
 
@@ -164,7 +165,8 @@ struct sim {
     struct sim_conn *conns;
     struct sim_mount *mounts;
     struct sim_job *jobs;
-    struct limits *limits; /* by node */
+    struct limits *limits;        /* by node */
+    struct calls_link *san_links; /* per link direction: what back ends send there; NULL: the file draws none */
     size_t n_conns, n_jobs;
     size_t jobs_left; /* not over yet */
     struct served *free_served;
@@ -221,7 +223,7 @@ void rpc_tcp_receive(void *context, struct tcp *t, ps_t now);
 void rpc_tcp_notice(void *context, struct tcp *t, enum tcp_notice what, ps_t now);
 
 /* server.c */
-bool server_init(struct sim *s);
+bool server_init(struct sim *s, char *problem, size_t size);
 void server_free(struct sim *s);
 void server_take(struct sim *s, struct rpc *r, ps_t now);
 void server_job_over(struct sim *s, const struct sim_job *j); /* its streams have ended */

@@ -29,6 +29,8 @@ struct storage *storage_new(const struct storage_model *m, unsigned controllers,
     return s;
 }
 
+void storage_connect(struct storage *s, const struct storage_network *n) { s->network = n; }
+
 void storage_free(struct storage *s)
 {
     if (!s)
@@ -85,7 +87,7 @@ static void through_disks(struct storage *s, struct storage_op *o, ps_t now)
 {
     unsigned group = storage_pick_group(s);
     const struct group *g = &s->groups[group];
-    struct storage_unit *u = unit_new(s, group, storage_system(s, o));
+    struct storage_unit *u = unit_new(s, group, (unsigned)o->controller);
     u->op = o;
     o->unit = u;
     o->state = OP_DISK;

@@ -41,10 +41,23 @@ struct storage_op {
     uint8_t state;
 };
 
+/* The back-end network where it is more than the model's own links: an array is a member, each has an equal part of every
+ * group's disks. */
+struct storage_network {
+    void *context;
+    unsigned members;
+    /* Sends a message between a controller and a member, now, and runs `in` when it is in. First one goes `there`: a read's request,
+     * or a write's data; then the other comes back on the same *session, which the first sets. `bytes` is what is read or written. */
+    void (*cross)(void *context, unsigned controller, unsigned member, bool write, bool there, uint32_t bytes,
+                  uint16_t *session, struct event *in, ps_t now);
+};
+
 /* NULL on lack of memory. `controllers`: of the node, m->systems divides it. `placed`: bytes that workloads have on it, which
  * sets how far seeks go (storage_placed()). The model must live as long. */
 struct storage *storage_new(const struct storage_model *m, unsigned controllers, double placed, struct eventq *q,
                             uint64_t seed);
+/* Before the first operation. What n points to must live as long as s. */
+void storage_connect(struct storage *s, const struct storage_network *n);
 void storage_free(struct storage *s); /* accepts NULL; operations stay the caller's, none is completed any more */
 
 /* A sequential stream of reads or of writes, each operation continuing where the last ended. `window`: bytes that its

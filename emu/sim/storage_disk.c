@@ -178,14 +178,17 @@ static void give_back(struct storage *s, struct slots *slots, ps_t now)
 
 /* ---- units ---- */
 
-struct storage_unit *unit_new(struct storage *s, unsigned group, unsigned system)
+struct storage_unit *unit_new(struct storage *s, unsigned group, unsigned controller)
 {
     if (!s->free_units)
         more(s);
     struct storage_unit *u = s->free_units;
     s->free_units = u->next;
-    *u = (struct storage_unit){
-        .storage = s, .group = (uint8_t)group, .system = (uint8_t)system, .stream = STORAGE_RANDOM};
+    *u = (struct storage_unit){.storage = s,
+                               .group = (uint8_t)group,
+                               .system = (uint8_t)storage_system(s, controller),
+                               .controller = (uint8_t)controller,
+                               .stream = STORAGE_RANDOM};
     return u;
 }
 
@@ -219,6 +222,13 @@ static ps_t transfer(struct storage *s, int direction, uint64_t bytes, ps_t now)
     return *free + m->back_end.delay;
 }
 
+static void cross(struct storage *s, struct storage_unit *u, bool there, ps_t now)
+{
+    const struct storage_network *n = s->network;
+    unsigned member = u->disk / (s->groups[u->group].model->disks / n->members);
+    n->cross(n->context, u->controller, member, u->write, there, u->bytes, &u->session, &u->event, now);
+}
+
 static void unit_over(struct storage *s, struct storage_unit *u, ps_t now)
 {
     struct group *g = &s->groups[u->group];
@@ -246,7 +256,7 @@ static void unit_over(struct storage *s, struct storage_unit *u, ps_t now)
         storage_cleaned(s, clean, now);
 }
 
-/* The bytes of a unit have crossed the back-end link: a write goes to the disks, a read has come in. */
+/* A unit has crossed the back end: it goes to the disks, or comes from them. */
 static void crossed(struct event *e, ps_t now)
 {
     struct storage_unit *u = CONTAINER(e, struct storage_unit, event);
@@ -283,6 +293,8 @@ static void done(struct event *e, ps_t now)
         return;
     if (u->writes)
         phase(s, u, now);
+    else if (s->network)
+        cross(s, u, false, now);
     else if (read && s->model->back_end.links)
         eventq_set(s->queue, &u->event,
                    transfer(s, 1, u->bytes, now) + s->model->back_end.delay); /* the request, too */
@@ -293,7 +305,10 @@ static void done(struct event *e, ps_t now)
 void unit_start(struct storage *s, struct storage_unit *u, ps_t now)
 {
     u->event.run = crossed;
-    if (u->writes && s->model->back_end.links)
+    u->write = u->writes > 0;
+    if (s->network)
+        cross(s, u, true, now);
+    else if (u->writes && s->model->back_end.links)
         eventq_set(s->queue, &u->event, transfer(s, 0, u->bytes, now));
     else
         phase(s, u, now);

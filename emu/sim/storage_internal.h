@@ -25,8 +25,10 @@ struct storage_unit {
     int stream;             /* or STORAGE_RANDOM */
     uint16_t reads, writes; /* requests to come: reads first */
     uint16_t pending;       /* at the disks */
-    uint8_t group, system;
+    uint16_t session;       /* of the network */
+    uint8_t group, system, controller;
     bool destage; /* one of those that a group has in flight */
+    bool write;   /* its data goes to the disks */
 };
 
 struct disk_request {
@@ -74,7 +76,7 @@ struct stream {
     uint64_t gathered;               /* bytes written and not in a visit */
     uint64_t visits;                 /* destaged */
     uint8_t group;
-    uint8_t system;
+    uint8_t controller;
     bool write, active;
 };
 
@@ -92,6 +94,7 @@ struct storage {
     ps_t *mirror;  /* per controller */
     ps_t *link[2]; /* back end: free when, by direction: to the disks, from them */
     unsigned turn[2];
+    const struct storage_network *network; /* instead of links, or NULL */
     struct slots *systems;
     struct group *groups;
     struct stream *streams;
@@ -106,10 +109,9 @@ struct storage {
 
 enum op_state { OP_IDLE, OP_TIMED, OP_HIT, OP_ROOM, OP_STREAM, OP_DISK };
 
-/* The NAS system whose controller serves an operation. */
-static inline unsigned storage_system(const struct storage *s, const struct storage_op *o)
+/* The NAS system that a controller is part of. */
+static inline unsigned storage_system(const struct storage *s, unsigned controller)
 {
-    unsigned controller = (unsigned)o->controller;
     return s->model->system_of ? s->model->system_of[controller] : controller / s->per_system;
 }
 
@@ -127,7 +129,7 @@ void write_flush(struct storage *s, ps_t now); /* destages all, also what is not
 /* storage_disk.c */
 bool disks_init(struct storage *s, double placed, uint64_t seed);
 void disks_free(struct storage *s);
-struct storage_unit *unit_new(struct storage *s, unsigned group, unsigned system);
+struct storage_unit *unit_new(struct storage *s, unsigned group, unsigned controller);
 void unit_start(struct storage *s, struct storage_unit *u, ps_t now);   /* now */
 void unit_destage(struct storage *s, struct storage_unit *u, ps_t now); /* when it is its turn */
 unsigned storage_pick_group(struct storage *s);

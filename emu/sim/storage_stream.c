@@ -79,7 +79,7 @@ static void fetch(struct storage *s, int stream, ps_t now)
     if (until > t->length)
         until = t->length;
     while (t->issued * t->chunk < until && t->issued < most) {
-        struct storage_unit *u = unit_new(s, t->group, t->system);
+        struct storage_unit *u = unit_new(s, t->group, t->controller);
         uint64_t left = t->length - t->issued * t->chunk;
         u->stream = stream;
         u->chunk = t->issued++;
@@ -94,7 +94,7 @@ void stream_read(struct storage *s, struct storage_op *o, ps_t now)
 {
     struct stream *t = &s->streams[o->stream];
     activate(s, t);
-    t->system = (uint8_t)storage_system(s, o);
+    t->controller = (uint8_t)o->controller;
     t->asked += o->bytes;
     o->until = t->asked < t->length ? t->asked : t->length;
     fetch(s, o->stream, now);
@@ -159,10 +159,10 @@ void stream_forget(struct storage *s, struct storage_op *o)
 /* ---- writes ---- */
 
 /* One destage of `bytes` that a small write's RAID operations move. */
-static void destage_small(struct storage *s, unsigned group, unsigned system, uint64_t bytes, ps_t now)
+static void destage_small(struct storage *s, unsigned group, unsigned controller, uint64_t bytes, ps_t now)
 {
     struct group *g = &s->groups[group];
-    struct storage_unit *u = unit_new(s, group, system);
+    struct storage_unit *u = unit_new(s, group, controller);
     bool parity = storage_parities(g->model->raid) > 0;
     u->bytes = (uint32_t)bytes;
     u->clean = bytes;
@@ -180,7 +180,7 @@ static void destage_visits(struct storage *s, int stream, uint64_t clean, ps_t n
     t->owed += storage_stripe_factor(g->model);
     unsigned n = (unsigned)(t->owed + 1e-9);
     t->owed -= n;
-    struct storage_unit *u = unit_new(s, t->group, t->system);
+    struct storage_unit *u = unit_new(s, t->group, t->controller);
     u->bytes = (uint32_t)clean;
     u->clean = clean;
     u->stream = stream;
@@ -192,7 +192,7 @@ static void destage_visits(struct storage *s, int stream, uint64_t clean, ps_t n
 
 void write_dirty(struct storage *s, const struct storage_op *o, ps_t now)
 {
-    unsigned system = storage_system(s, o);
+    unsigned controller = (unsigned)o->controller;
     if (o->stream == STORAGE_RANDOM) {
         unsigned group = storage_pick_group(s);
         struct group *g = &s->groups[group];
@@ -203,12 +203,12 @@ void write_dirty(struct storage *s, const struct storage_op *o, ps_t now)
         uint64_t bytes = g->owed_bytes;
         g->owed -= 1;
         g->owed_bytes = 0;
-        destage_small(s, group, system, bytes, now);
+        destage_small(s, group, controller, bytes, now);
         return;
     }
     struct stream *t = &s->streams[o->stream];
     activate(s, t);
-    t->system = (uint8_t)system;
+    t->controller = (uint8_t)controller;
     t->gathered += o->bytes;
     while (t->gathered >= t->chunk) {
         t->gathered -= t->chunk;

@@ -50,13 +50,12 @@ static void fs_init(void *userdata, struct fuse_conn_info *conn)
 {
     struct fs *fs = userdata;
     const unsigned want = FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO | FUSE_CAP_AUTO_INVAL_DATA |
-                          FUSE_CAP_PARALLEL_DIROPS |
+                          FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_POSIX_LOCKS | FUSE_CAP_FLOCK_LOCKS |
                           (fs->options->plus ? FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO : 0);
 
     conn->want &=
-        ~(unsigned)(FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_WRITEBACK_CACHE | FUSE_CAP_POSIX_LOCKS | FUSE_CAP_FLOCK_LOCKS |
-                    FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE | FUSE_CAP_READDIRPLUS |
-                    FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_HANDLE_KILLPRIV);
+        ~(unsigned)(FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_WRITEBACK_CACHE | FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE |
+                    FUSE_CAP_SPLICE_MOVE | FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_HANDLE_KILLPRIV);
     conn->want |= want & conn->capable;
     conn->max_read = fs->read_max;
     conn->max_write = NFS3_IO_MAX;
@@ -75,7 +74,7 @@ static const struct fuse_lowlevel_ops table = {
     .getattr = fs_getattr, .setattr = fs_setattr, .access = fs_access, .readlink = fs_readlink, .statfs = fs_statfs,
     .open = fs_open, .read = fs_read, .write = fs_write, .flush = fs_flush, .release = fs_release, .fsync = fs_fsync,
     .opendir = fs_opendir, .readdir = fs_readdir, .readdirplus = fs_readdirplus, .releasedir = fs_releasedir,
-    .fsyncdir = fs_fsyncdir,
+    .fsyncdir = fs_fsyncdir, .setlk = fs_setlk, .getlk = fs_getlk, .flock = fs_flock,
 };
 // clang-format on
 
@@ -385,11 +384,13 @@ void fs_unmount(struct fs *fs, bool forced)
     end(fs);
 }
 
-static void close_stable(void *context, struct node *n)
+static void close_node(void *context, struct node *n)
 {
     (void)context;
     stable_close(n->stable);
     n->stable = NULL;
+    locks_free(&n->locks);
+    locks_free(&n->flocks);
 }
 
 static void free_ops(struct op_list *list)
@@ -420,7 +421,7 @@ void fs_free(struct fs *fs)
     free_ops(&fs->idle);
     files_free(fs);
     directories_free(fs);
-    handles_each(&fs->handles, close_stable, fs);
+    handles_each(&fs->handles, close_node, fs);
     handles_free(&fs->handles);
     free(fs->message.mem);
     free(fs->target);

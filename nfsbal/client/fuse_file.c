@@ -53,6 +53,7 @@ void file_close(struct fs *fs, struct file *f)
     struct node *n = f->node;
 
     fs->open_files--;
+    node_unlock_file(fs, n, f);
     TAILQ_REMOVE(&fs->files, f, link);
     free(f);
     if (--n->opens == 0) {
@@ -269,6 +270,20 @@ static bool store(struct op *op)
 }
 
 /* Writes that found no memory wait in the order of their arrival, with the message that they came in. */
+void op_starves(struct op *op, bool yes)
+{
+    struct fs *fs = op->fs;
+
+    op->starves = yes;
+    if (yes) {
+        TAILQ_INSERT_TAIL(&fs->starving, op, starving);
+        fs->n_starving++;
+    } else {
+        TAILQ_REMOVE(&fs->starving, op, starving);
+        fs->n_starving--;
+    }
+}
+
 static void starve(struct op *op)
 {
     struct fs *fs = op->fs;
@@ -277,8 +292,8 @@ static void starve(struct op *op)
         op->data = fs->message.mem;
         fs->message.mem = NULL;
     }
-    TAILQ_INSERT_TAIL(&fs->starving, op, starving);
-    if (++fs->n_starving >= FS_STARVING_MAX)
+    op_starves(op, true);
+    if (fs->n_starving >= FS_STARVING_MAX)
         loop_io_stop(&fs->io);
     pool_wait(fs->config.pool, &fs->room, fs_room, fs);
 }
@@ -289,9 +304,9 @@ void fs_room(void *context)
     struct op *op;
 
     while ((op = TAILQ_FIRST(&fs->starving)) != NULL) {
-        TAILQ_REMOVE(&fs->starving, op, starving);
-        fs->n_starving--;
+        op_starves(op, false);
         if (!store(op)) {
+            op->starves = true;
             TAILQ_INSERT_HEAD(&fs->starving, op, starving);
             fs->n_starving++;
             pool_wait(fs->config.pool, &fs->room, fs_room, fs);
@@ -423,6 +438,8 @@ static void is_stable(struct op *op)
 {
     int error = wb_take_error(&op->node->wb);
 
+    if (op->closes)
+        node_unlock(op->fs, op->node, op->lock.owner);
     op_fail(op, -error);
 }
 
@@ -443,9 +460,10 @@ void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
     struct op *op = op_new(req, ino);
 
-    (void)fi;
     if (!op)
         return;
+    op->closes = true;
+    op->lock.owner = fi->lock_owner;
     if (op->fs->options->cache == MOUNT_CACHE_WRITE_BEHIND)
         is_stable(op);
     else

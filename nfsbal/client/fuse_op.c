@@ -87,15 +87,39 @@ static bool is_killed(pid_t pid)
     return killed;
 }
 
+static void after_interrupt(void *context)
+{
+    struct op *op = context;
+    fuse_req_t req = op->req;
+
+    if (!req)
+        return;
+    if (op->locking && op_lock_interrupted(op))
+        return;
+    if (!is_killed(fuse_req_ctx(req)->pid))
+        return;
+    if (op->submitted) {
+        paths_forget(&op->nfs);
+        op->submitted = false;
+        op_fail(op, EINTR);
+    } else if (op->starves) {
+        op_starves(op, false);
+        op_fail(op, EINTR);
+    } else { /* waits for what is unwritten */
+        op->orphan = true;
+        op->req = NULL;
+        fuse_req_interrupt_func(req, NULL, NULL);
+        fuse_reply_err(req, EINTR);
+    }
+}
+
+/* Libfuse holds the request's lock, which answering it takes. */
 static void interrupted(fuse_req_t req, void *data)
 {
     struct op *op = data;
 
-    if (!op->submitted || !is_killed(fuse_req_ctx(req)->pid))
-        return;
-    paths_forget(&op->nfs);
-    op->submitted = false;
-    op_fail(op, EINTR);
+    (void)req;
+    loop_task_queue(op->fs->loop, &op->interrupt, after_interrupt, op);
 }
 
 struct op *op_new(fuse_req_t req, fuse_ino_t ino)
@@ -179,6 +203,7 @@ void op_free(struct op *op)
 
     if (op->req)
         fuse_req_interrupt_func(op->req, NULL, NULL);
+    loop_task_cancel(&op->interrupt);
     TAILQ_REMOVE(&fs->ops, op, link);
     fs->n_ops--;
     free(op->target);
@@ -216,7 +241,10 @@ static void written(struct wb_wait *w)
 {
     struct op *op = (struct op *)(void *)((char *)w - offsetof(struct op, wait));
 
-    op->waited(op);
+    if (op->orphan)
+        op_free(op);
+    else
+        op->waited(op);
 }
 
 bool op_wait_written(struct op *op, uint64_t offset, uint64_t end, bool sync)
@@ -235,7 +263,10 @@ static void stable_now(void *arg, int error, const struct nfs3_attr *attr)
         wb_set_error(&op->node->wb, -error);
     if (attr)
         node_take(op->fs, op->node, attr, op->sent);
-    op->waited(op);
+    if (op->orphan)
+        op_free(op);
+    else
+        op->waited(op);
 }
 
 void op_wait_stable(struct op *op)

@@ -8,6 +8,7 @@
 #include "nfsbal/client/attr_cache.h"
 #include "nfsbal/client/fuse.h"
 #include "nfsbal/client/handles.h"
+#include "nfsbal/client/locks.h"
 #include "nfsbal/client/loop.h"
 #include "nfsbal/client/mount_options.h"
 #include "nfsbal/client/nfs3.h"
@@ -47,7 +48,15 @@ struct op {
     const uint8_t *bytes; /* WRITE: of those */
     struct wb_wait wait;
     void (*waited)(struct op *op); /* after `wait`, and after stable_sync */
-    TAILQ_ENTRY(op) link;          /* of all ops */
+    struct lock lock;              /* asked for; FLUSH: `owner` gives back all it has */
+    struct lock_wait lock_wait;
+    bool whole, sleeps, locking, waits_for_lock; /* flock's; waits where it conflicts; it is about a lock; waits now */
+    bool closes;                                 /* FLUSH */
+    bool starves;                                /* waits in fs->starving */
+    bool orphan;                                 /* was answered when its process was killed; ends when its wait does */
+    bool interrupted;
+    struct loop_task interrupt;
+    TAILQ_ENTRY(op) link; /* of all ops */
     TAILQ_ENTRY(op) starving;
 };
 
@@ -93,6 +102,7 @@ struct fs {
     struct pool_waiter room;
     struct op_list ops, starving;
     struct op_list idle; /* memory for the next */
+    struct locks locks;
     size_t n_ops, n_starving, n_idle;
     /* What the kernel has open. A mount that is taken away under it never hears of the end. */
     struct file_list files;
@@ -122,6 +132,9 @@ bool op_wait_written(struct op *op, uint64_t offset, uint64_t end, bool sync);
 /* Likewise until all of it is stable. Always calls, from the loop or at once. */
 void op_wait_stable(struct op *op);
 
+bool op_lock_interrupted(struct op *op);  /* a lock's, whose process got a signal; true: answered, op is gone */
+void op_starves(struct op *op, bool yes); /* joins or leaves fs->starving */
+
 void node_hold(struct node *n);
 void node_drop(struct fs *fs, struct node *n); /* may free it */
 /* Called when nothing of its data is unwritten and when the last file is closed: lets go of `stable`. */
@@ -135,6 +148,9 @@ void node_stat(const struct node *n, struct stat *st, double *timeout);
 /* The node of an answer as fuse_reply_entry() wants it; counts the look-up. False: no memory. */
 struct node *node_entry(struct fs *fs, struct node *dir, const char *name, const struct nfs3_fh *fh,
                         const struct nfs3_attr *attr, int64_t sent, struct fuse_entry_param *e);
+
+void node_unlock(struct fs *fs, struct node *n, uint64_t owner); /* fcntl's locks of a process that closes it */
+void node_unlock_file(struct fs *fs, struct node *n, const struct file *f);
 
 void attr_to_stat(const struct nfs3_attr *a, struct stat *st);
 void file_close(struct fs *fs, struct file *file);
@@ -179,6 +195,9 @@ void fs_write(fuse_req_t req, fuse_ino_t ino, const char *bytes, size_t size, of
 void fs_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 void fs_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 void fs_fsync(fuse_req_t req, fuse_ino_t ino, int data_only, struct fuse_file_info *fi);
+void fs_setlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock, int sleeps);
+void fs_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock);
+void fs_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int what);
 void fs_room(void *context);                          /* of the pool: starving writers go on */
 void fs_send_extent(void *context, struct extent *e); /* wb_ops.write */
 void fs_dropped(void *context, struct wb_file *f, uint64_t offset, uint32_t size, int error);

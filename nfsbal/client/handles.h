@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "nfsbal/client/attr_cache.h"
+#include "nfsbal/client/locks.h"
 #include "nfsbal/client/nfs3.h"
 #include "nfsbal/client/writeback.h"
 
@@ -34,6 +35,8 @@ struct node {
     bool shown;                 /* the kernel may have pages that match `shown_*` */
     uint64_t shown_size;        /* of the file when it was last opened */
     struct nfs3_time shown_mtime, shown_ctime;
+
+    struct lock_list locks, flocks; /* fcntl's and flock's */
 
     /* The name it was last seen under, NULL if none; what unlinking an open file goes by. */
     uint64_t parent;

@@ -44,6 +44,29 @@ for i in range(200):
     assert back[:] == block[:], f"a stale read of block {i % 7} at {i}"
 PY
 
+echo "--- locks: what was written before one is given back is there for who takes one afterwards, without a close"
+timeout 60 python3 - $a/locked $b/locked $rig/export/locked <<'PY'
+import fcntl, os, sys
+here, there, server = sys.argv[1:]
+one, two = os.open(here, os.O_RDWR | os.O_CREAT, 0o644), os.open(there, os.O_RDWR)
+for i in range(100):
+    writer, reader = (one, two) if i % 2 else (two, one)
+    take = fcntl.lockf if i % 4 < 2 else fcntl.flock
+    text = f"turn {i:4}\n".encode() * (1 if i % 3 else 9000)
+    take(writer, fcntl.LOCK_EX)
+    os.pwrite(writer, text, 0)
+    take(writer, fcntl.LOCK_UN)
+    with open(server, "rb") as f:
+        assert f.read(len(text)) == text, f"{i}: not on the server when the lock was given back"
+    take(reader, fcntl.LOCK_SH)
+    assert os.pread(reader, len(text), 0) == text, f"{i}: an old byte under a lock"
+    take(reader, fcntl.LOCK_UN)
+os.pwrite(one, b"before", 0)
+fcntl.lockf(one, fcntl.LOCK_EX, 1, 100)
+with open(server, "rb") as f:
+    assert f.read(6) == b"before", "not on the server when a lock was given"
+PY
+
 echo "--- a file that the other client removed"
 echo x >$a/gone
 exec 3<$b/gone

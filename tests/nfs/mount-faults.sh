@@ -106,6 +106,28 @@ exec 3>&-
 wait $mount_pid || { cat $rig/mount.log; fail "SIGTERM: not everything was written"; }
 expect "open" "$(tr '\n' ' ' <$rig/export/open)" "kept more "
 
+echo "--- a program that is killed ends although its server is gone, and the others go on when that is back"
+mount_up $timers,dirty=8MiB 10.77.0.11
+: >$rig/export/full
+head -c 20000000 /dev/zero >$rig/export/large
+rig_vip_del $server1 10.77.0.11
+cat $mnt/large >/dev/null 2>&1 &
+reader=$!
+python3 - $mnt/full <<'PY' &
+import os, sys
+fd = os.open(sys.argv[1], os.O_WRONLY)
+for _ in range(20):
+    os.write(fd, b"x" * (1 << 20))
+PY
+writer=$!
+sleep 0.7
+kill -KILL $reader $writer
+rig_wait "! kill -0 $reader 2>/dev/null" "the reader to end"
+rig_vip_add $server1 10.77.0.11
+timeout 10 cat $mnt/large | cmp - $rig/export/large || fail "others hang as well"
+wait $writer || true
+mount_down || fail "killed: not everything was written"
+
 echo "--- soft: EIO when no server is left, once, and the log says what is missing"
 mount_up $timers,soft,timeo=5,retrans=1 10.77.0.11
 mkfifo $rig/go

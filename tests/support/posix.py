@@ -9,7 +9,9 @@ import fcntl
 import mmap
 import os
 import random
+import signal
 import stat
+import struct
 import sys
 import threading
 import time
@@ -518,6 +520,137 @@ def test_locks():
     assert os.waitpid(pid, 0)[1] == 0
     os.close(fd)
     os.close(other_fd)
+
+
+def in_child(function):
+    """Starts it in a process; returns a function that waits for it and asserts that it went well."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            function()
+        except BaseException as e:  # noqa: B902
+            print(repr(e), file=sys.stderr)
+            os._exit(1)
+        os._exit(0)
+
+    def end():
+        assert os.waitpid(pid, 0)[1] == 0, f"{function.__name__} failed"
+    return end
+
+
+def locked_by(fd, first, length, kind=fcntl.F_WRLCK):
+    """Who keeps us from this lock: type, first byte, length, process; None if nobody does."""
+    t, _, start, n, pid = struct.unpack("hhqqi4x", fcntl.fcntl(fd, fcntl.F_GETLK, struct.pack("hhqqi4x", kind, 0, first, length, 0)))
+    return None if t == fcntl.F_UNLCK else (t, start, n, pid)
+
+
+def test_locks_ranges():
+    put("f", b"x" * 100)
+    me, fd = os.getpid(), os.open("f", os.O_RDWR)
+    fcntl.lockf(fd, fcntl.LOCK_EX, 30, 10)   # 10-39
+    fcntl.lockf(fd, fcntl.LOCK_UN, 10, 20)   # ... without 20-29
+    fcntl.lockf(fd, fcntl.LOCK_SH, 5, 35)    # ... and 35-39 shared
+    fcntl.lockf(fd, fcntl.LOCK_EX, 0, 1000)  # from 1000 to any end
+
+    def other():
+        there = os.open("f", os.O_RDWR)
+        assert locked_by(there, 0, 0) == (fcntl.F_WRLCK, 10, 10, me), locked_by(there, 0, 0)
+        assert locked_by(there, 20, 10) is None
+        assert locked_by(there, 20, 20) == (fcntl.F_WRLCK, 30, 5, me)
+        assert locked_by(there, 35, 5) == (fcntl.F_RDLCK, 35, 5, me)
+        assert locked_by(there, 35, 5, fcntl.F_RDLCK) is None
+        assert locked_by(there, 1 << 40, 1) == (fcntl.F_WRLCK, 1000, 0, me)
+        assert locked_by(there, 40, 960) is None
+    in_child(other)()
+    os.close(os.open("f", os.O_RDONLY))  # any close of the file gives all back
+    in_child(lambda: fcntl.lockf(os.open("f", os.O_RDWR), fcntl.LOCK_EX | fcntl.LOCK_NB))()
+
+
+def test_locks_wait():
+    put("f", b"x" * 100)
+    fd = os.open("f", os.O_RDWR)
+    fcntl.lockf(fd, fcntl.LOCK_EX, 10, 0)
+    r, w = os.pipe()
+
+    def waiter():
+        there = os.open("f", os.O_RDWR)
+        os.write(w, b"1")
+        fcntl.lockf(there, fcntl.LOCK_EX, 10, 5)
+        assert os.pread(there, 5, 0) == b"given"
+
+    def interrupted():
+        def on_alarm(*_):
+            raise InterruptedError
+        there = os.open("f", os.O_RDWR)
+        signal.signal(signal.SIGALRM, on_alarm)
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        try:
+            fcntl.lockf(there, fcntl.LOCK_EX, 10, 0)
+        except InterruptedError:
+            return
+        raise AssertionError("the lock was given")
+    ends = [in_child(waiter), in_child(waiter)]
+    os.read(r, 1)
+    os.read(r, 1)
+    in_child(interrupted)()
+    os.pwrite(fd, b"given", 0)
+    fcntl.lockf(fd, fcntl.LOCK_UN, 5, 5)
+    for end in ends:
+        end()
+
+    fcntl.lockf(fd, fcntl.LOCK_EX, 1, 0)
+
+    def deadlock():
+        there = os.open("f", os.O_RDWR)
+        fcntl.lockf(there, fcntl.LOCK_EX, 1, 50)
+        os.write(w, b"1")
+        fcntl.lockf(there, fcntl.LOCK_EX, 1, 0)
+    end = in_child(deadlock)
+    os.read(r, 1)
+    time.sleep(0.2)
+    fails(errno.EDEADLK, fcntl.lockf, fd, fcntl.LOCK_EX, 1, 50)
+    fcntl.lockf(fd, fcntl.LOCK_UN)
+    end()
+
+
+def test_locks_flock():
+    put("f")
+    one, two = os.open("f", os.O_RDWR), os.open("f", os.O_RDWR)
+    fcntl.flock(one, fcntl.LOCK_SH)
+    fcntl.flock(two, fcntl.LOCK_SH)
+    fails(errno.EAGAIN, fcntl.flock, two, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    fcntl.flock(one, fcntl.LOCK_EX | fcntl.LOCK_NB)  # what `two` had is gone, as flock(2) warns
+    fails(errno.EAGAIN, fcntl.flock, two, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    copy = os.dup(one)
+    os.close(one)  # still open as `copy`
+    fails(errno.EAGAIN, fcntl.flock, two, fcntl.LOCK_SH | fcntl.LOCK_NB)
+
+    def other():
+        os.close(copy)  # ours too is that open file
+        fcntl.flock(os.open("f", os.O_RDWR), fcntl.LOCK_EX)
+    end = in_child(other)
+    os.close(copy)
+    end()
+    fcntl.flock(two, fcntl.LOCK_EX)
+
+
+def test_locks_of_open_files():
+    """As QEMU locks its images."""
+    put("f", b"x" * 100)
+    get_it, set_it = 36, 37  # F_OFD_GETLK, F_OFD_SETLK
+    one, two = os.open("f", os.O_RDWR), os.open("f", os.O_RDWR)
+
+    def lock(fd, kind, first, length):
+        fcntl.fcntl(fd, set_it, struct.pack("hhqqi4x", kind, 0, first, length, 0))
+    lock(one, fcntl.F_RDLCK, 100, 3)
+    lock(two, fcntl.F_RDLCK, 101, 1)
+    fails(errno.EAGAIN, lock, two, fcntl.F_WRLCK, 100, 1)
+    answer = struct.unpack("hhqqi4x", fcntl.fcntl(two, get_it, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 100, 1, 0)))
+    assert answer[:4] == (fcntl.F_RDLCK, 0, 100, 3), answer
+    os.close(os.open("f", os.O_RDONLY))  # does not give them back
+    fails(errno.EAGAIN, lock, two, fcntl.F_WRLCK, 100, 1)
+    os.close(one)
+    lock(two, fcntl.F_WRLCK, 100, 1)
 
 
 def test_fallocate_and_holes():

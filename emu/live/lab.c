@@ -7,8 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+
+#include <linux/magic.h>
 
 #include "emu/live/netns.h"
 #include "emu/model/topology.h"
@@ -86,6 +90,23 @@ void lab_name_from(const char *title, char *name, size_t size)
 }
 
 char *lab_path(const struct lab *lab, const char *file) { return print("%s/%s", lab->folder, file); }
+
+int lab_make_export(const struct lab *lab)
+{
+    char *path = lab_path(lab, "export");
+    struct statfs s;
+    int rc = path ? 0 : -ENOMEM;
+
+    if (rc == 0 && mkdir(path, 0755) < 0 && errno != EEXIST)
+        rc = -errno;
+    if (rc == 0 && statfs(path, &s) < 0)
+        rc = -errno;
+    if (rc == 0 && s.f_type != TMPFS_MAGIC && !lab->rootless &&
+        mount("emu-export", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOATIME, "mode=755") < 0)
+        rc = -errno;
+    free(path);
+    return rc;
+}
 
 /* ---- processes ---- */
 

@@ -6,6 +6,7 @@
  *       LAB/control    its socket
  *       LAB/log        what it has to say
  *       LAB/NODE/      a folder per NAS controller, for its server
+ *       LAB/export/    what the servers export unless a folder was given: in memory
  *       LAB/ns/NODE    rootless labs: the namespaces' names, seen from inside the lab only
  */
 #ifndef EMU_LIVE_LAB_H
@@ -68,6 +69,10 @@ void lab_free(struct lab *lab);        /* forgets it, changes nothing; accepts N
 bool lab_alive(const struct lab *lab); /* its datapath runs */
 const struct lab_node *lab_node(const struct lab *lab, const char *name); /* NULL: none */
 char *lab_path(const struct lab *lab, const char *file); /* FOLDER/file, for the caller to free; NULL without memory */
+
+/* Makes LAB/export, in memory: where the labs are on a disk a tmpfs is mounted there, and lab_remove() unmounts it. But for
+ * rootless labs, whose mounts nobody outside could see. 0 or -errno. */
+int lab_make_export(const struct lab *lab);
 
 /* Names of all labs, sorted; freed by lab_names_free(). -errno. */
 long lab_names(char ***names);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -222,11 +223,22 @@ static int remove_folder(const char *path)
     return rc;
 }
 
+/* Whether or not there is a mount: one that is found by trying can't be forgotten. */
+static void unmount_export(const struct lab *lab)
+{
+    char *path = lab_path(lab, "export");
+
+    if (path)
+        (void)umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW);
+    free(path);
+}
+
 int lab_remove(struct lab *lab, char *problem, size_t size)
 {
     int rc = 0, step;
 
     lab_end_processes(lab);
+    unmount_export(lab);
     for (size_t i = 0; i < lab->n_nodes; i++) {
         step = netns_remove(lab->nodes[i].netns);
         if (step < 0 && rc == 0)

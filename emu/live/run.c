@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -251,7 +252,15 @@ static int make_file(const char *folder, const char *name, uint64_t size)
     if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path)
         return -ENAMETOOLONG;
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    int error = fd < 0 ? errno : posix_fallocate(fd, 0, (off_t)size);
+    int error = fd < 0 ? errno : 0;
+    struct stat s;
+    uint64_t at = !error && !fstat(fd, &s) ? (uint64_t)s.st_size : 0; /* what is there has been written, by somebody */
+    while (!error && at < size) {
+        static const char zeros[1 << 16];
+        ssize_t n = pwrite(fd, zeros, size - at < sizeof zeros ? (size_t)(size - at) : sizeof zeros, (off_t)at);
+        error = n < 0 ? errno : 0;
+        at += n > 0 ? (uint64_t)n : 0;
+    }
     if (fd >= 0 && close(fd) && !error)
         error = errno;
     return -error;

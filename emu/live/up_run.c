@@ -220,11 +220,9 @@ static int start_servers(struct up_lab *u, char *problem, size_t size)
         return 0;
     if (!c.exports) {
         own = lab_path(u->lab, "export");
-        if (!own)
-            return -ENOMEM;
-        if (mkdir(own, 0755) < 0 && errno != EEXIST) {
-            rc = -errno;
-            snprintf(problem, size, "%s: %s", own, strerror(-rc));
+        rc = own ? lab_make_export(u->lab) : -ENOMEM;
+        if (rc < 0) {
+            snprintf(problem, size, "%s/export: %s", u->lab->folder, strerror(-rc));
             free(own);
             return rc;
         }

@@ -30,8 +30,10 @@ static int enter_of_process(pid_t pid, const char *which, int type)
 /* /sys shows the devices of the namespace in which it was mounted. Where it can't be mounted anew it stays as it is. */
 static int see_devices(void)
 {
-    if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
-        return -errno;
+    int rc = unshare(CLONE_NEWNS) < 0 ? -errno : netns_mounts_apart();
+
+    if (rc < 0)
+        return rc;
     (void)mount("sysfs", "/sys", "sysfs", 0, NULL);
     return 0;
 }

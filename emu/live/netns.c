@@ -1,6 +1,6 @@
 /* Messages are built by hand where libnl's objects have no word for what is meant: a route's congestion control, a device's
  * ARP rules. */
-#define _GNU_SOURCE /* setns(), unshare() */
+#define _GNU_SOURCE /* setns(), unshare(), O_PATH */
 #include "emu/live/netns.h"
 
 #include <errno.h>
@@ -42,6 +42,29 @@ int netns_folder(void)
         mount("", NETNS_FOLDER, "none", MS_SHARED | MS_REC, NULL) < 0)
         return -errno;
     return 0;
+}
+
+int netns_mounts_apart(void)
+{
+    int root, space, rc;
+
+    if (mount("", "/", NULL, MS_REC | MS_SLAVE, NULL) == 0)
+        return 0;
+    if (errno != EINVAL)
+        return -errno;
+    /* A chroot, then. Whoever enters a mount namespace, his own too, is at its first root; and then back. */
+    root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    space = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
+    rc = root < 0 || space < 0 || setns(space, CLONE_NEWNS) < 0 ? -errno : 0;
+    if (rc == 0 && mount("", "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
+        rc = -errno;
+    if (root >= 0 && space >= 0 && (fchdir(root) < 0 || chroot(".") < 0) && rc == 0)
+        rc = -errno;
+    if (root >= 0)
+        close(root);
+    if (space >= 0)
+        close(space);
+    return rc;
 }
 
 int netns_here(void)

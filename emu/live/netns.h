@@ -31,6 +31,10 @@ void netns_close(struct netns *n); /* the namespace stays; accepts NULL */
 /* Takes the name away; the namespace goes when nothing is in it any more. Nothing there: 0. */
 int netns_remove(const char *path);
 
+/* For a process in a mount namespace that was made for it: what it mounts from now on is seen nowhere else. In a chroot as well,
+ * whose "/" is no mount point; the working directory is then "/". */
+int netns_mounts_apart(void);
+
 int netns_here(void);              /* descriptor of the caller's namespace, or -errno */
 int netns_leave(int here);         /* back to it; leaves it open */
 int netns_enter(const char *path); /* the calling thread moves in */

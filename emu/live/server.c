@@ -38,6 +38,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "emu/live/netns.h"
 #include "emu/live/prefer.h"
 #include "emu/live/server_config.h"
 
@@ -218,8 +219,9 @@ static void prepare_mounts(struct keeper *k)
     const struct server_config *c = k->config;
     char path[64];
 
-    if (mount("", "/", NULL, MS_REC | MS_SLAVE, NULL))
-        give_up(k, "%s: a mount namespace of its own: %s", c->name, strerror(errno));
+    int rc = netns_mounts_apart();
+    if (rc)
+        give_up(k, "%s: a mount namespace of its own: %s", c->name, strerror(-rc));
     /* Names of network namespaces are mounts; a copy in here would keep a namespace whose name is taken away alive. */
     while (!umount2("/run/netns", MNT_DETACH))
         continue;

@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "emu/live/clock.h"
+#include "emu/live/netns.h"
 #include "emu/live/prefer.h"
 #include "emu/live/store_clock.h"
 #include "emu/live/store_fs.h"
@@ -166,9 +167,8 @@ static void keep_descriptors(int a, int b)
 static int become_storage(struct keeper *k, int netns, char *problem, size_t size)
 {
     const struct store_config *c = k->config;
-    int rc;
-    if (setns(netns, CLONE_NEWNET) || mount("", "/", NULL, MS_REC | MS_SLAVE, NULL)) {
-        rc = -errno;
+    int rc = setns(netns, CLONE_NEWNET) ? -errno : netns_mounts_apart();
+    if (rc) {
         snprintf(problem, size, "%s: namespaces of its storage's own: %s", c->name, strerror(-rc));
         return rc;
     }

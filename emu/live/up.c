@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,7 +65,8 @@ int up_rootless(char *problem, size_t size)
 
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET) < 0) {
         rc = -errno;
-        snprintf(problem, size, "--rootless needs user namespaces, and here they are not to be had: %s", strerror(-rc));
+        snprintf(problem, size, "--rootless needs user namespaces, and here they are not to be had%s: %s",
+                 rc == -EPERM ? " (a chroot never has them)" : "", strerror(-rc));
         return rc;
     }
     rc = write_file("/proc/self/setgroups", "deny");
@@ -76,8 +76,8 @@ int up_rootless(char *problem, size_t size)
     snprintf(map, sizeof map, "0 %u 1", gid);
     if (rc == 0)
         rc = write_file("/proc/self/gid_map", map);
-    if (rc == 0 && mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
-        rc = -errno;
+    if (rc == 0)
+        rc = netns_mounts_apart();
     if (rc < 0)
         snprintf(problem, size, "--rootless: a user namespace of one's own: %s", strerror(-rc));
     return rc;

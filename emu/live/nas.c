@@ -21,10 +21,12 @@ struct controller {
     struct nas *nas;
     struct server server;
     int box;
+    bool off, wanted; /* it is to have no server; it is, but the old one is still on its way out */
 };
 
 struct nas {
     struct nas_config config;
+    char *exports; /* config.exports is this */
     struct controller *controllers;
     size_t n_controllers;
     struct store *stores; /* by node */
@@ -238,6 +240,15 @@ static int start_store(struct nas *n, int node, char *problem, size_t size)
     return rc;
 }
 
+static void watch(struct controller *k, int fd, void (*callback)(struct ev_loop *loop, ev_io *w, int events))
+{
+    if (!k->nas->config.loop)
+        return;
+    ev_io_init(&k->watcher, callback, fd, EV_READ);
+    k->watcher.data = k;
+    ev_io_start(k->nas->config.loop, &k->watcher);
+}
+
 static void said_something(struct ev_loop *loop, ev_io *w, int events)
 {
     struct controller *k = w->data;
@@ -257,15 +268,20 @@ int nas_start(struct nas **out, const struct nas_config *c, char *problem, size_
     if (n) {
         n->controllers = calloc(c->topo->n_boxes + 1, sizeof *n->controllers);
         n->stores = calloc(c->topo->n_nodes + 1, sizeof *n->stores);
+        n->exports = strdup(c->exports);
     }
-    if (!n || !n->controllers || !n->stores) {
-        if (n)
+    if (!n || !n->controllers || !n->stores || !n->exports) {
+        if (n) {
             free(n->controllers);
+            free(n->stores);
+            free(n->exports);
+        }
         free(n);
         snprintf(problem, size, "%s", strerror(ENOMEM));
         return -ENOMEM;
     }
     n->config = *c;
+    n->config.exports = n->exports;
     for (size_t i = 0; i < c->topo->n_nodes; i++)
         n->stores[i] = STORE_NONE;
     for (size_t i = 0; i < c->topo->n_nodes && !error && c->storage; i++)
@@ -280,12 +296,8 @@ int nas_start(struct nas **out, const struct nas_config *c, char *problem, size_
         if (rc < 0)
             error = rc;
     }
-    for (size_t i = 0; i < n->n_controllers && !error && c->loop; i++) {
-        struct controller *k = &n->controllers[i];
-        ev_io_init(&k->watcher, said_something, k->server.status, EV_READ);
-        k->watcher.data = k;
-        ev_io_start(c->loop, &k->watcher);
-    }
+    for (size_t i = 0; i < n->n_controllers && !error; i++)
+        watch(&n->controllers[i], n->controllers[i].server.status, said_something);
     if (error) {
         n->config.loop = NULL;
         nas_stop(n);
@@ -293,6 +305,51 @@ int nas_start(struct nas **out, const struct nas_config *c, char *problem, size_
     }
     *out = n;
     return 0;
+}
+
+/* ---- power ---- */
+
+static void turn_on(struct controller *k)
+{
+    struct nas *n = k->nas;
+    char problem[256];
+    int rc = start(n, k, k->box, problem, sizeof problem);
+    if (rc == 0 && (rc = lab_write(n->config.lab)) < 0)
+        snprintf(problem, sizeof problem, "%s/lab.json: %s", n->config.lab->folder, strerror(-rc));
+    if (k->server.pid > 0)
+        watch(k, k->server.status, said_something);
+    if (rc < 0 && n->config.ended)
+        n->config.ended(n->config.context, k->box, problem);
+}
+
+/* All of a server's processes are gone. */
+static void died(struct ev_loop *loop, ev_io *w, int events)
+{
+    struct controller *k = w->data;
+    (void)events;
+    ev_io_stop(loop, w);
+    server_stop(&k->server);
+    if (k->wanted)
+        turn_on(k);
+}
+
+void nas_power(struct nas *n, int box, bool on)
+{
+    struct controller *k = NULL;
+    for (size_t i = 0; n && i < n->n_controllers; i++)
+        if (n->controllers[i].box == box)
+            k = &n->controllers[i];
+    if (!k || !n->config.loop || k->off == !on)
+        return;
+    k->off = !on;
+    k->wanted = on && k->server.pid > 0;
+    if (on && !k->wanted) {
+        turn_on(k);
+    } else if (!on && k->server.pid > 0) {
+        ev_io_stop(n->config.loop, &k->watcher);
+        server_kill(&k->server);
+        watch(k, k->server.pidfd, died);
+    }
 }
 
 void nas_stop(struct nas *n)
@@ -310,5 +367,6 @@ void nas_stop(struct nas *n)
         store_stop(&n->stores[i]);
     free(n->stores);
     free(n->controllers);
+    free(n->exports);
     free(n);
 }

@@ -40,6 +40,9 @@ const char *nas_refuses(const struct topo *t, char *problem, size_t size);
 
 /* Starts all servers and waits until all serve. 0, or a negative errno with a sentence, and then none runs. */
 int nas_start(struct nas **out, const struct nas_config *c, char *problem, size_t size);
+/* A controller loses its power: its server is killed on the spot, and that is nobody's news. Or it gets it back: the server
+ * starts again and serves a moment later; `ended` says when it can't. Doesn't wait. Accepts NULL, and boxes without a server. */
+void nas_power(struct nas *n, int box, bool on);
 /* Ends them, side by side. Accepts NULL. */
 void nas_stop(struct nas *n);
 

@@ -505,6 +505,12 @@ int server_wait(struct server *s, int milliseconds, char *problem, size_t size)
     }
 }
 
+void server_kill(struct server *s)
+{
+    if (s->pidfd >= 0)
+        syscall(SYS_pidfd_send_signal, s->pidfd, SIGKILL, NULL, 0);
+}
+
 void server_stop_begin(struct server *s)
 {
     if (s->pidfd >= 0)

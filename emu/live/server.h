@@ -54,6 +54,9 @@ int server_check(struct server *s, char *problem, size_t size);
 /* The same, but waits; -ETIMEDOUT after so many milliseconds. */
 int server_wait(struct server *s, int milliseconds, char *problem, size_t size);
 
+/* Ends it as a loss of power does, and returns at once: pidfd is readable when all of it is gone. Then server_stop(). Accepts a
+ * server that doesn't run. */
+void server_kill(struct server *s);
 /* Asks it to end, and returns at once; several can end side by side. Accepts a server that doesn't run. */
 void server_stop_begin(struct server *s);
 /* Waits for its end, a second, then kills it. Afterwards *s is SERVER_NONE. */

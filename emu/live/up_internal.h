@@ -37,6 +37,8 @@ struct up_lab {
 int up_nodes(struct up_lab *u, char *problem, size_t size);
 /* The VIP's address leaves the controller `from` and comes to `to` (-1: none). 0 or -errno. */
 int up_move_address(struct up_lab *u, int vip, int from, int to);
+/* A controller forgets the connections of its VIPs. 0 or -errno. */
+int up_end_connections(struct up_lab *u, int box);
 
 /* up_run.c: everything from the folder on; returns the exit code of the process. Says "ready" or a sentence in the pipe. */
 int up_run(struct up_lab *u);

@@ -133,6 +133,16 @@ static int end_connections(const struct up_lab *u, int vip, int box)
     return rc == -EOPNOTSUPP || rc == -ENOENT ? 0 : rc;
 }
 
+int up_end_connections(struct up_lab *u, int box)
+{
+    int rc = 0;
+
+    for (int v = 0; rc == 0 && v < (int)u->topo->n_vips; v++)
+        if (fabric_vip_box(datapath_fabric(u->datapath), v) == box)
+            rc = end_connections(u, v, box);
+    return rc;
+}
+
 int up_move_address(struct up_lab *u, int vip, int from, int to)
 {
     const struct topo *t = u->topo;

@@ -51,6 +51,10 @@ static int apply(struct up_lab *u, const struct topo_event *e, ps_t now)
     fabric_apply(f, e, now);
     if (e->what == TOPO_EV_VIP_STATE && e->up)
         rc = up_move_address(u, e->vip, -1, fabric_vip_box(f, e->vip));
+    if (e->what == TOPO_EV_BOX_STATE) { /* without power nothing is sent any more: no FIN, no RST */
+        rc = e->up ? 0 : up_end_connections(u, e->box);
+        nas_power(u->nas, e->box, e->up);
+    }
     return rc;
 }
 

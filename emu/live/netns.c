@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <linux/fib_rules.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
 #include <linux/ip.h>
@@ -361,7 +362,7 @@ int netns_route_add(struct netns *n, const struct netns_route *r)
     struct rtmsg route = {
         .rtm_family = six ? AF_INET6 : AF_INET,
         .rtm_dst_len = r->to ? r->to->prefix : 0,
-        .rtm_table = RT_TABLE_MAIN,
+        .rtm_table = r->table ? RT_TABLE_UNSPEC : RT_TABLE_MAIN,
         .rtm_protocol = RTPROT_STATIC,
         .rtm_scope = r->gateway ? RT_SCOPE_UNIVERSE : RT_SCOPE_LINK,
         .rtm_type = RTN_UNICAST,
@@ -376,8 +377,26 @@ int netns_route_add(struct netns *n, const struct netns_route *r)
         (r->to && put_network(m, r->to) < 0) ||
         (r->gateway && nla_put(m, RTA_GATEWAY, bytes_of(r->gateway), r->gateway->bytes) < 0) ||
         (r->source && nla_put(m, RTA_PREFSRC, bytes_of(r->source), r->source->bytes) < 0) ||
+        (r->table && nla_put_u32(m, RTA_TABLE, r->table) < 0) ||
         (metric && nla_put_u32(m, RTA_PRIORITY, metric) < 0) ||
         (r->congestion && put_congestion(m, r->congestion) < 0)) {
+        nlmsg_free(m);
+        return -ENOMEM;
+    }
+    return ask(n, m);
+}
+
+int netns_rule_add(struct netns *n, const struct topo_addr *from, uint32_t table)
+{
+    struct fib_rule_hdr rule = {
+        .family = (unsigned char)family_of(from),
+        .src_len = (unsigned char)(8 * bytes_of(from)),
+        .action = FR_ACT_TO_TBL,
+    };
+    struct nl_msg *m = nlmsg_alloc_simple(RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL);
+
+    if (!m || nlmsg_append(m, &rule, sizeof rule, NLMSG_ALIGNTO) < 0 ||
+        nla_put(m, FRA_SRC, bytes_of(from), from->bytes) < 0 || nla_put_u32(m, FRA_TABLE, table) < 0) {
         nlmsg_free(m);
         return -ENOMEM;
     }

@@ -64,8 +64,12 @@ struct netns_route {
     const struct topo_addr *source;  /* preferred source address, or NULL */
     const char *congestion;          /* of TCP connections that use it, "cubic"; NULL: the system's */
     uint32_t metric;                 /* several routes to one network: the lowest is used */
+    uint32_t table;                  /* 0: the main one; else that of a netns_rule_add() */
 };
 int netns_route_add(struct netns *n, const struct netns_route *r);
+
+/* What is sent from this address looks into the table first. */
+int netns_rule_add(struct netns *n, const struct topo_addr *from, uint32_t table);
 
 /* What a TCP connection of the namespace that the calling thread is in may buffer at most, in bytes: the kernel's own count,
  * overhead included. */

@@ -11,7 +11,7 @@
 #include "emu/model/path.h"
 
 /* Super-frames that wait for the datapath at most, per interface. */
-enum { QUEUE = 1000, METRICS = 64 };
+enum { QUEUE = 1000, METRICS = 64, BOUND_TABLES = 1000 };
 
 /* ---- names of devices ---- */
 
@@ -56,6 +56,15 @@ static int add_route(struct netns *n, struct netns_route *r)
     return rc;
 }
 
+/* A mount of the host is bound to the interface. */
+static bool is_bound(const struct topo *t, int iface)
+{
+    for (size_t m = 0; m < t->n_mounts; m++)
+        if (t->mounts[m].bound && t->mounts[m].iface == iface)
+            return true;
+    return false;
+}
+
 static int host_addresses(struct up_lab *u, struct netns *n, int iface, const char *device)
 {
     const struct topo_iface *i = &u->topo->ifaces[iface];
@@ -72,7 +81,14 @@ static int host_addresses(struct up_lab *u, struct netns *n, int iface, const ch
         rc = add_route(n, &connected);
     if (rc == 0 && i->gateway.version)
         rc = add_route(n, &standard);
-    return rc;
+    if (rc != 0 || !is_bound(u->topo, iface))
+        return rc;
+    /* Whatever the other interfaces can reach: what has this address leaves here. */
+    connected.table = standard.table = (uint32_t)(BOUND_TABLES + iface);
+    rc = netns_rule_add(n, &i->addr, connected.table);
+    if (rc == 0)
+        rc = add_route(n, &connected);
+    return rc == 0 && i->gateway.version ? add_route(n, &standard) : rc;
 }
 
 /* The network of the subnet of VIPs that may come to a controller's interface, whether or not one is there now, and everything

@@ -23,9 +23,9 @@ static const struct check_rule engine_rules[] = {
 // clang-format on
 
 static const struct check_rule *const groups[] = {
-    check_wiring_rules, check_address_rules, check_teaming_rules, check_lag_rules,   check_vlan_rules,
-    check_mtu_rules,    check_mount_rules,   check_vip_rules,     check_limit_rules, check_nconnect_rules,
-    check_spread_rules, check_label_rules,   engine_rules};
+    check_wiring_rules,  check_address_rules, check_teaming_rules, check_lag_rules,   check_vlan_rules,
+    check_mtu_rules,     check_mount_rules,   check_vip_rules,     check_limit_rules, check_nconnect_rules,
+    check_binding_rules, check_spread_rules,  check_label_rules,   engine_rules};
 #define N_GROUPS (sizeof groups / sizeof groups[0])
 
 const struct check_rule *check_rule_at(size_t i)

@@ -189,6 +189,20 @@ static void mac_doubled(struct check *c)
 
 /* ---- several interfaces ---- */
 
+/* Whatever leaves the box by one of these two is bound to it: nothing is left to routing. */
+static bool only_bound(const struct topo *t, int box, int a, int b)
+{
+    bool any = false;
+    for (size_t m = 0; m < t->n_mounts; m++) {
+        if (t->mounts[m].host != box || (t->mounts[m].iface != a && t->mounts[m].iface != b))
+            continue;
+        any = true;
+        if (!t->mounts[m].bound)
+            return false;
+    }
+    return any;
+}
+
 static void vmknics_one_subnet(struct check *c)
 {
     const struct topo *t = c->t;
@@ -202,6 +216,8 @@ static void vmknics_one_subnet(struct check *c)
             const struct topo_iface *b = &t->ifaces[k];
             struct topo_addr net = a->addr;
             if (b->addr.version != a->addr.version || !topo_addr_same_subnet(&a->addr, &b->addr, a->addr.prefix))
+                continue;
+            if (only_bound(t, a->box, (int)i, (int)k))
                 continue;
             for (unsigned bit = net.prefix; bit < (net.version == 4 ? 32u : 128u); bit++)
                 net.bytes[bit / 8] &= (uint8_t) ~(0x80u >> (bit % 8));
@@ -289,7 +305,8 @@ const struct check_rule check_address_rules[] = {
      "The routing table picks one interface for all traffic to a subnet, so a second vmknic in it adds no\n"
      "path, and which of them is used is not promised (VMware KB 2010877: unsupported except for iSCSI\n"
      "port binding, multi-NIC vMotion and overlay end points). The file assumes the first one created.\n"
-     "More paths need more VIPs under IP hash, or one subnet per path.\n"
+     "More paths need more VIPs under IP hash, or one subnet per path, or since 8.0 U1 datastores that are\n"
+     "each bound to an interface (`vmknic:`), which is not complained of.\n"
      "\n"
      "Prove it:\n"
      "\n"

@@ -58,6 +58,7 @@ extern const struct check_rule check_mount_rules[];
 extern const struct check_rule check_vip_rules[];
 extern const struct check_rule check_limit_rules[];
 extern const struct check_rule check_nconnect_rules[];
+extern const struct check_rule check_binding_rules[];
 extern const struct check_rule check_spread_rules[];
 extern const struct check_rule check_label_rules[];
 

@@ -288,6 +288,7 @@ static const struct schema_key datastore_keys[] = {
     {.name = "protocol", .shape = SCHEMA_ONE, .value = SCHEMA_CHOICE, .words = protocols, .help = "nfs; iscsi: a volume, for runs in whole calls"},
     {.name = "nfs", .shape = SCHEMA_ONE, .value = SCHEMA_CHOICE, .words = nfs_versions, .help = "3"},
     {.name = "nconnect", .shape = SCHEMA_ONE | SCHEMA_NAMED, .names = SCHEMA_NAME, .value = SCHEMA_INTEGER, .min = 1, .max = 16, .help = "TCP connections; 1; or {default: N, HOST: N}"},
+    {.name = "vmknic", .shape = SCHEMA_ONE | SCHEMA_NAMED, .names = SCHEMA_NAME, .value = SCHEMA_NAME, .help = "VMkernel interface that ESXi hosts bind the mount to; or {default: V, HOST: V}; routing picks it"},
     {.name = "identity", .shape = SCHEMA_ONE, .value = SCHEMA_CHOICE, .words = identities, .help = "cluster: one server string on all hosts; per-host: each its own"},
     {.name = "weight", .shape = SCHEMA_ONE | SCHEMA_MAP, .value = SCHEMA_WEIGHT, .keys = weight_keys, .help = "share of the load, or bytes per second; 1"},
     {.name = "exclusive", .shape = SCHEMA_ONE, .value = SCHEMA_BOOL, .help = "shares no link with another datastore; false"},

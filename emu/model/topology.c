@@ -43,6 +43,23 @@ int topo_find_port(const struct topo *t, const char *full)
     return -1;
 }
 
+int topo_find_iface(const struct topo *t, int box, const char *name)
+{
+    for (size_t i = 0; i < t->n_ifaces; i++)
+        if (t->ifaces[i].box == box && strcmp(t->ifaces[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+int topo_bound_iface(const struct topo *t, int datastore, int host)
+{
+    const struct topo_datastore *ds = &t->datastores[datastore];
+    for (size_t i = 0; ds->bound && i < ds->n_hosts; i++)
+        if (ds->hosts[i] == host)
+            return ds->bound[i];
+    return -1;
+}
+
 int topo_find_datastore(const struct topo *t, const char *name)
 {
     for (size_t i = 0; i < t->n_datastores; i++)

@@ -244,6 +244,7 @@ struct topo_datastore {
     const int
         *hosts; /* boxes that mount it, or will: without `mounted`, `pin` and `vip` (a new site) it has no mounts */
     size_t n_hosts;
+    const int *bound; /* for each of hosts[] the interface that its mount is bound to, or -1; NULL: none is bound */
     int first_mount, n_mounts;
 };
 
@@ -254,7 +255,8 @@ struct topo_mount {
     const char *path;              /* the path exactly as mounted */
     int vip;                       /* -1: cannot be resolved (an error was reported) */
     int iface;                     /* of the host; -1: no route */
-    enum topo_origin iface_origin; /* ASSUMED: several interfaces in that subnet */
+    enum topo_origin iface_origin; /* GIVEN: bound to it; ASSUMED: several interfaces in that subnet */
+    bool bound;                    /* `vmknic:`; else routing picks the interface */
     int gateway_iface;             /* router's iface on the host's side for a routed VIP, or -1 */
     unsigned asked;                /* nconnect as this host asks for it */
     unsigned nconnect;             /* connections of its own; 0: shares those of an earlier mount */
@@ -441,6 +443,14 @@ int topo_find_box(const struct topo *t, const char *name);  /* "esx1", "fs7500:c
 int topo_find_port(const struct topo *t, const char *full); /* "esx1:vmnic2"; -1 */
 int topo_find_datastore(const struct topo *t, const char *name);
 int topo_find_vip(const struct topo *t, const struct topo_addr *addr); /* by address; -1 */
+int topo_find_iface(const struct topo *t, int box, const char *name);  /* "vmk1" of a host; -1 */
+
+/* Whether a host can bind mounts of this version to an interface: ESXi does with NFS 3 since 8.0 U1, with NFS 4.1 since 8.0 U3. One
+ * that gives no release can. */
+bool topo_can_bind(const struct topo_node *host, enum topo_nfs nfs);
+
+/* The interface that a datastore's mount on a host (box) is bound to, or -1. */
+int topo_bound_iface(const struct topo *t, int datastore, int host);
 
 /* How a host with the interfaces first, first + 1 .. first + n - 1 reaches an address: by the connected route, the first created
  * where several are in the subnet (*several), else -1; then *routed is its first interface with a gateway of that version, or -1. */

@@ -7,7 +7,7 @@
 
 enum { MOUNTS_MAX = 1000000 };
 
-/* Mounts of one host at one VIP with one NFS version: they share what connections there may be. */
+/* Mounts of one host at one VIP with one NFS version (and bound to one interface): they share what connections there may be. */
 struct peers {
     unsigned connections; /* so far */
     int *owners;          /* mounts with connections of their own */
@@ -90,10 +90,36 @@ static void route(struct mounting *m, struct topo_mount *mount)
                      "`%s` has no route to %s", t->boxes[mount->host].name, t->vips[mount->vip].text);
 }
 
+/* A mount that is bound to an interface talks over that one alone, or over a gateway that is there. */
+static void take_binding(struct mounting *m, struct topo_mount *mount, int bound)
+{
+    const struct topo *t = m->b->t;
+    const struct topo_iface *f = &t->ifaces[bound];
+    const struct topo_addr *to = &t->vips[mount->vip].addr;
+    mount->bound = true;
+    mount->iface_origin = TOPO_GIVEN;
+    mount->iface = bound;
+    if (f->addr.version == to->version && topo_addr_same_subnet(&f->addr, to, f->addr.prefix))
+        return;
+    if (f->gateway.version == to->version) {
+        char router[64];
+        topo_addr_print(router, sizeof(router), &f->gateway, false);
+        mount->gateway_iface = name_table_find(&m->routers, router);
+    }
+    if (mount->gateway_iface >= 0)
+        return;
+    mount->iface = -1;
+    schema_error(m->b->report, mount->mark, "an interface in the subnet of the VIP",
+                 "`%s` binds it to %s, which has no way to %s", t->boxes[mount->host].name, f->name,
+                 t->vips[mount->vip].text);
+}
+
+/* Whom a mount may share connections with: one that is bound has the others of its interface only. */
 static struct peers *peers_of(struct mounting *m, const struct topo_mount *mount, enum topo_nfs nfs)
 {
     struct topo_arena *a = m->b->scratch;
-    const char *key = arena_printf(a, "%d %d %d", mount->host, mount->vip, (int)nfs);
+    const char *key =
+        arena_printf(a, "%d %d %d %d", mount->host, mount->vip, (int)nfs, mount->bound ? mount->iface : -1);
     int place = name_table_add(&m->peers_of, key, (int)m->n_peers);
     if (place >= 0)
         return &m->peers[place];
@@ -219,6 +245,39 @@ static unsigned connections_asked(const struct doc_node *datastore, const char *
     return map && map->type == DOC_MAP ? (unsigned)build_integer(map, host, usual) : usual;
 }
 
+/* `vmknic:` is an interface of ESXi hosts, or a map of hosts with a default. Sets ds->bound. */
+static void take_bindings(struct mounting *m, struct topo_datastore *ds, const struct doc_node *doc)
+{
+    const struct doc_node *vmknic = doc_get(doc, "vmknic");
+    struct build *b = m->b;
+    const struct topo *t = b->t;
+    if (!vmknic)
+        return;
+    bool map = vmknic->type == DOC_MAP;
+    int *bound = arena_alloc(b->arena, (ds->n_hosts + 1) * sizeof(*bound));
+    for (size_t i = 0; i < ds->n_hosts; i++) {
+        const struct topo_box *host = &t->boxes[ds->hosts[i]];
+        const char *own = map ? build_word(vmknic, host->name) : NULL, *name = own   ? own
+                                                                               : map ? build_word(vmknic, "default")
+                                                                                     : vmknic->text;
+        bool esxi = t->nodes[host->node].kind == TOPO_ESXI;
+        struct diag_mark mark = map ? build_mark(vmknic, own ? host->name : "default") : build_mark(doc, "vmknic");
+        const struct host *ifaces = &m->hosts[ds->hosts[i]];
+        bound[i] = -1;
+        for (int k = ifaces->first_iface; name && esxi && k < ifaces->first_iface + ifaces->n_ifaces; k++)
+            if (!strcmp(t->ifaces[k].name, name))
+                bound[i] = k;
+        if (!name || (map && !own && !esxi))
+            continue;
+        if (!esxi)
+            schema_error(b->report, mark, "{HOST: VMKNIC} for the ESXi hosts",
+                         "`%s` is no ESXi host: it can't bind a mount to an interface", host->name);
+        else if (bound[i] < 0)
+            schema_error(b->report, mark, NULL, "`%s` has no VMkernel interface `%s`", host->name, name);
+    }
+    ds->bound = bound;
+}
+
 static void add_mounts(struct mounting *m, int index, const struct doc_node *doc)
 {
     struct build *b = m->b;
@@ -231,6 +290,8 @@ static void add_mounts(struct mounting *m, int index, const struct doc_node *doc
     ds->n_hosts = n;
     check_hosts_of_map(b, mounted, hosts, n);
     check_hosts_of_map(b, doc_get(doc, "nconnect"), hosts, n);
+    check_hosts_of_map(b, doc_get(doc, "vmknic"), hosts, n);
+    take_bindings(m, ds, doc);
     struct server usual = default_server(b, ds, doc);
     const int *vips = NULL;
     size_t n_vips = 0;
@@ -265,7 +326,10 @@ static void add_mounts(struct mounting *m, int index, const struct doc_node *doc
                                      .mark = s.mark};
         if (s.vip < 0)
             continue;
-        route(m, mount);
+        if (ds->bound && ds->bound[i] >= 0)
+            take_binding(m, mount, ds->bound[i]);
+        else
+            route(m, mount);
         mount->asked = connections_asked(doc, host, ds->nconnect);
         connect_mount(m, (int)t->n_mounts - 1, mount->asked, ds->nfs);
         ds->n_mounts++;
@@ -307,7 +371,7 @@ static bool find_export(struct build *b, struct topo_datastore *ds, const struct
 
 static void take_protocol(struct build *b, struct topo_datastore *ds, const struct doc_node *doc)
 {
-    static const char *const of_nfs[] = {"nfs", "nconnect"};
+    static const char *const of_nfs[] = {"nfs", "nconnect", "vmknic"};
     const char *protocol = build_word(doc, "protocol");
     ds->iscsi = protocol && strcmp(protocol, "iscsi") == 0;
     for (size_t i = 0; i < sizeof(of_nfs) / sizeof(of_nfs[0]) && ds->iscsi; i++)

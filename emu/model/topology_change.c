@@ -297,7 +297,7 @@ static bool copy_lags(struct change *c, const char *old, const char *name)
 /* What the old host mounts by name the new one mounts too. */
 static void copy_mounts(struct change *c, const char *old, const char *name)
 {
-    static const char *const maps[] = {"mounted", "nconnect"};
+    static const char *const maps[] = {"mounted", "nconnect", "vmknic"};
     const struct doc_node *datastores = doc_get(c->root, "datastores");
     struct doc_node *out = doc_new(c->a, DOC_MAP, nowhere);
     for (size_t i = 0; datastores && i < datastores->count; i++) {
@@ -313,7 +313,7 @@ static void copy_mounts(struct change *c, const char *old, const char *name)
             ds = with(c, ds, "hosts", longer);
             break;
         }
-        for (size_t m = 0; m < 2; m++) {
+        for (size_t m = 0; m < sizeof maps / sizeof maps[0]; m++) {
             const struct doc_pair *own = doc_get_pair(doc_get(ds, maps[m]), old);
             if (own)
                 ds = with(c, ds, maps[m], with(c, doc_get(ds, maps[m]), name, own->value));
@@ -512,22 +512,38 @@ static bool set_name(struct change *c)
     return true;
 }
 
+/* The others keep what they are bound to. */
+static bool set_binding(struct change *c)
+{
+    const char *name = c->words[1], *host = c->words[2], *vmknic = c->words[3];
+    const struct doc_node *ds = doc_get(doc_get(c->root, "datastores"), name), *now = doc_get(ds, "vmknic");
+    if (!ds)
+        return refuse(c, NULL, " is no datastore of the file", name);
+    if (!doc_get(doc_get(doc_get(doc_get(c->root, "nodes"), host), "vmknics"), vmknic))
+        return refuse(c, NULL, arena_printf(c->a, " has no VMkernel interface %s", vmknic), host);
+    if (now && now->type == DOC_SCALAR)
+        PUT(c, now->text, "datastores", name, "vmknic", "default");
+    PUT(c, vmknic, "datastores", name, "vmknic", host);
+    return true;
+}
+
 static bool apply(struct change *c)
 {
     static const struct {
         const char *word;
         size_t words; /* 0: it looks for itself */
         bool (*apply)(struct change *c);
-    } all[] = {{"add-host", 0, add_host}, {"uplinks", 0, set_uplinks}, {"speed", 0, set_speed},
-               {"fail", 2, NULL},         {"address", 4, set_address}, {"home", 3, set_home},
-               {"owner", 3, set_owner},   {"hash", 3, set_hash},       {"name", 3, set_name}};
+    } all[] = {{"add-host", 0, add_host},   {"uplinks", 0, set_uplinks}, {"speed", 0, set_speed}, {"fail", 2, NULL},
+               {"address", 4, set_address}, {"home", 3, set_home},       {"owner", 3, set_owner}, {"hash", 3, set_hash},
+               {"name", 3, set_name},       {"bind", 4, set_binding}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (strcmp(c->words[0], all[i].word) == 0 && (!all[i].words || c->n_words == all[i].words))
             return all[i].apply ? all[i].apply(c) : set_links(c, c->words[1], "state", "down");
     return refuse(
         c,
         "add-host NAME ADDRESS, uplinks N, speed [NODE] RATE, fail PORT|NODE, address HOST INTERFACE ADDRESS, "
-        "home VIP CONTROLLER, owner NAS:/PATH CONTROLLER, hash SWITCH POLICY, name DATASTORE NAME",
+        "home VIP CONTROLLER, owner NAS:/PATH CONTROLLER, hash SWITCH POLICY, name DATASTORE NAME, bind DATASTORE HOST "
+        "VMKNIC",
         "", "that is not known");
 }
 

@@ -10,6 +10,7 @@
  *   owner EXPORT CONTROLLER the volume behind the export ("fas:/ds01") belongs to this controller
  *   hash SWITCH POLICY      the switch, and its LAGs that have a hash of their own, choose by this policy
  *   name DATASTORE NAME     the datastore has a DNS name of its own (`server:`)
+ *   bind DATASTORE HOST VMK the host's mount of the datastore is bound to this VMkernel interface (`vmknic:`)
  *
  * Where a name holds a blank the words are given one by one.
  */

@@ -152,6 +152,9 @@ static void want(struct writer *w, struct edit *e, const struct doc_node *value,
     e->differs |= differs;
 }
 
+/* A map of hosts is written as a whole. */
+static bool by_host(const char *key) { return strcmp(key, "mounted") == 0 || strcmp(key, "vmknic") == 0; }
+
 /* `all`: also values that stay, of places where another entry wants something else. */
 static void compare(struct writer *w, const struct doc_node *before, const struct doc_node *after)
 {
@@ -161,7 +164,7 @@ static void compare(struct writer *w, const struct doc_node *before, const struc
         const struct doc_pair *new = &after->pairs[i], *old = doc_get_pair(before, new->key);
         if (!old) {
             edit_at(w, EDIT_NEW, before, new->key)->differs = true;
-        } else if (old->value->type == DOC_MAP && new->value->type == DOC_MAP && strcmp(new->key, "mounted") != 0) {
+        } else if (old->value->type == DOC_MAP && new->value->type == DOC_MAP && !by_host(new->key)) {
             compare(w, old->value, new->value);
         } else if (!is_same(old->value, new->value)) {
             struct edit *e = edit_at(w, EDIT_VALUE, old->value, new->key);
@@ -184,7 +187,7 @@ static void collect(struct writer *w, const struct doc_node *before, const struc
             if (w->edits[k].kind == EDIT_VALUE && same_mark(w->edits[k].at->mark, old->value->mark) &&
                 strcmp(w->edits[k].name, old->key) == 0)
                 want(w, &w->edits[k], new, true);
-        if (old->value->type == DOC_MAP && new &&new->type == DOC_MAP && strcmp(old->key, "mounted") != 0)
+        if (old->value->type == DOC_MAP && new &&new->type == DOC_MAP && !by_host(old->key))
             collect(w, old->value, new);
     }
 }

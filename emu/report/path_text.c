@@ -134,7 +134,9 @@ static void print_ends(const struct path_site *s, int mount, const struct walks 
 
     fprintf(out, "%s on %s   %s (%s", d->name, t->boxes[m->host].name,
             topo_addr_print(address, sizeof address, &i->addr, false), i->name);
-    if (m->iface_origin == TOPO_ASSUMED)
+    if (m->bound)
+        fputs(", bound to it", out);
+    else if (m->iface_origin == TOPO_ASSUMED)
         fputs(", assumed: several interfaces in that subnet", out);
     else if (m->gateway_iface >= 0)
         fprintf(out, ", by %s", t->boxes[t->ifaces[m->gateway_iface].box].name);

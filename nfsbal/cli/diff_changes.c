@@ -39,6 +39,62 @@ static void print_address(const struct diff *x, const struct diff_change *c, FIL
     fprintf(out, "   -- point of no return: none\n   rollback  a, then b with %s\n", now);
 }
 
+/* What a binding of this host mounts, where that is not part of a datastore's step; else NULL. */
+static const struct topo_mount *bound_mount(const struct diff *x, const struct diff_change *c, const char *host,
+                                            int box)
+{
+    int datastore = topo_find_datastore(x->goal, target(c, 1));
+    if (c->change.lever != PLAN_LEVER_VMK_BINDING || strcmp(target(c, 2), host) != 0 || datastore < 0 ||
+        diff_moves(x, datastore, box))
+        return NULL;
+    for (size_t m = 0; m < x->goal->n_mounts; m++)
+        if (x->goal->mounts[m].datastore == datastore && x->goal->mounts[m].host == box)
+            return &x->goal->mounts[m];
+    return NULL;
+}
+
+/* The bindings of a host that are a step of their own, the first of which is c: it mounts the same strings again, so that
+ * datastores keep their identity. */
+static void print_bindings(const struct diff *x, size_t first, FILE *out)
+{
+    const char *host = target(&x->changes[first], 2);
+    int box = topo_find_box(x->today, host);
+    fputs("   pre-check, only reads: the release binds mounts (esxcli system version get); the former strings: esxcli "
+          "storage "
+          "nfs\n"
+          "      list; the export rules give the interfaces' addresses read-write and root access, and they reach the "
+          "VIPs:\n",
+          out);
+    for (size_t i = first; i < x->n_changes; i++) {
+        const struct topo_mount *m = bound_mount(x, &x->changes[i], host, box);
+        if (m)
+            fprintf(out, "      vmkping -I %s -d -s %u %s\n", x->goal->ifaces[m->iface].name,
+                    x->goal->ifaces[m->iface].mtu - IP4_ICMP, x->goal->vips[m->vip].text);
+    }
+    fprintf(
+        out,
+        "   a  maintenance mode on %s: its VMs move to the others; no HA heartbeat, scratch or log of the host is on "
+        "these\n",
+        host);
+    for (size_t i = first; i < x->n_changes; i++) {
+        const struct topo_mount *m = bound_mount(x, &x->changes[i], host, box);
+        if (m) {
+            fprintf(out, "   b  on %s: unmount %s, then ", host, target(&x->changes[i], 1));
+            emit_command(out, x->goal, m);
+            fputc('\n', out);
+        }
+    }
+    fprintf(out,
+            "      (the wording of -I is not confirmed by a public document: esxcli storage nfs add --help shows it)\n"
+            "   c  check: the same volume UUID as on the other hosts (the string is the same); esxcli network ip "
+            "connection "
+            "list\n"
+            "      shows the address of the interface\n"
+            "   d  leave maintenance mode; the next host only when this one is well\n"
+            "   -- point of no return: none\n   rollback  a, then mount as before: the same without -I, or with %s\n",
+            x->changes[first].change.from ? x->changes[first].change.from : "the former interface");
+}
+
 static bool is_ontap(const struct diff *x)
 {
     for (size_t n = 0; n < x->today->n_nodes; n++)
@@ -102,11 +158,20 @@ static void print_hash(const struct diff_change *c, FILE *out)
         fprintf(out, "   rollback  back to %s\n", now ? now : "the former setting");
 }
 
+bool diff_moves(const struct diff *x, int datastore, int host)
+{
+    for (size_t s = 0; s < x->n_steps; s++)
+        for (size_t m = 0; m < x->steps[s].n_mounts && x->steps[s].datastore == datastore; m++)
+            if (x->steps[s].mounts[m].goal->host == host && x->steps[s].cost != PLAN_ROLLING)
+                return true;
+    return false;
+}
+
 size_t diff_site_steps(const struct diff *x)
 {
     size_t n = 0;
     for (size_t i = 0; i < x->n_changes; i++)
-        n += x->changes[i].change.lever != PLAN_LEVER_NAMES;
+        n += !x->changes[i].follows;
     return n;
 }
 
@@ -115,12 +180,15 @@ void diff_changes_text(const struct diff *x, FILE *out)
     size_t number = 0;
     for (size_t i = 0; i < x->n_changes; i++) {
         const struct diff_change *c = &x->changes[i];
-        if (c->change.lever == PLAN_LEVER_NAMES)
+        if (c->follows)
             continue;
         enum plan_cost cost = plan_lever_cost(c->change.lever);
-        const struct plan_way_facts *way = plan_way(plan_lever_way(c->change.lever));
+        const struct plan_way_facts *way = plan_way(plan_change_way(x->goal, &c->change));
         fprintf(out, "\n%zu  ", ++number);
-        plan_change_print(&c->change, out);
+        if (c->change.lever == PLAN_LEVER_VMK_BINDING)
+            fprintf(out, "%s: datastores bound to interfaces", target(c, 2));
+        else
+            plan_change_print(&c->change, out);
         fprintf(out, "   class %d: %s   %s since %s\n", (int)cost, plan_cost_name(cost),
                 plan_support_name(way->support), way->since);
         switch (c->change.lever) {
@@ -136,8 +204,10 @@ void diff_changes_text(const struct diff *x, FILE *out)
         case PLAN_LEVER_SWITCH_HASH:
             print_hash(c, out);
             break;
-        case PLAN_LEVER_VIP:
         case PLAN_LEVER_VMK_BINDING:
+            print_bindings(x, i, out);
+            break;
+        case PLAN_LEVER_VIP:
         case PLAN_LEVER_NAMES:
         case PLAN_LEVERS:
             break;

@@ -24,13 +24,13 @@ static bool same_today(const struct diff *x, const struct diff_mount *a, const s
 {
     (void)x;
     return a->today && b->today && !strcmp(a->today->server, b->today->server) &&
-           !strcmp(a->today->path, b->today->path);
+           !strcmp(a->today->path, b->today->path) && emit_same_binding(x->today, a->today, b->today);
 }
 
 static bool same_goal(const struct diff *x, const struct diff_mount *a, const struct diff_mount *b)
 {
     return !strcmp(a->goal->server, b->goal->server) && !strcmp(a->goal->path, b->goal->path) &&
-           a->goal->asked == b->goal->asked &&
+           a->goal->asked == b->goal->asked && emit_same_binding(x->goal, a->goal, b->goal) &&
            emit_is_esxi(x->goal, a->goal->host) == emit_is_esxi(x->goal, b->goal->host);
 }
 
@@ -342,8 +342,7 @@ void diff_text(const struct diff *x, const char *plan, FILE *out)
         unsigned vms;
         size_t n = diff_count(x, (enum plan_cost)c, &vms);
         for (size_t i = 0; i < x->n_changes; i++)
-            n +=
-                x->changes[i].change.lever != PLAN_LEVER_NAMES && (int)plan_lever_cost(x->changes[i].change.lever) == c;
+            n += !x->changes[i].follows && (int)plan_lever_cost(x->changes[i].change.lever) == c;
         if (n == 0)
             continue;
         fprintf(out, "%s%zu of class %d (%s", comma, n, c, plan_cost_name((enum plan_cost)c));
@@ -358,11 +357,16 @@ void diff_text(const struct diff *x, const char *plan, FILE *out)
     for (size_t i = 0; i < x->n_steps; i++)
         print_step(x, i, out);
     fprintf(out, "\nbusiest NAS link after each step: ");
+    comma = "";
     for (size_t i = 0; i < x->n_changes; i++)
-        if (x->changes[i].change.lever != PLAN_LEVER_NAMES)
-            fprintf(out, "%.4g%s", x->changes[i].busiest, x->n_steps || i + 1 < x->n_changes ? ", " : "");
-    for (size_t i = 0; i < x->n_steps; i++)
-        fprintf(out, "%s%.4g", i ? ", " : "", x->steps[i].busiest);
+        if (!x->changes[i].follows) {
+            fprintf(out, "%s%.4g", comma, x->changes[i].busiest);
+            comma = ", ";
+        }
+    for (size_t i = 0; i < x->n_steps; i++) {
+        fprintf(out, "%s%.4g", comma, x->steps[i].busiest);
+        comma = ", ";
+    }
     fprintf(out, " flows (today %.4g)\n", x->busiest);
 }
 

@@ -2,6 +2,7 @@
 #ifndef NFSBAL_CLI_DIFF_TEXT_H
 #define NFSBAL_CLI_DIFF_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -10,6 +11,8 @@ struct json_out;
 
 /* What changes besides mounts: numbered from 1, before the datastores; how many of these there are. */
 size_t diff_site_steps(const struct diff *x);
+/* A step mounts the datastore anew on the host (box). */
+bool diff_moves(const struct diff *x, int datastore, int host);
 void diff_changes_text(const struct diff *x, FILE *out);
 void diff_changes_json(const struct diff *x, struct json_out *j);
 

@@ -59,7 +59,7 @@ static const struct option_spec rows[] = {
     OPTION_FLAG(struct options, best, "best", 0, "propose the best layout, whatever it changes"),
     OPTION_VALUE(struct options, levers, "levers", 0, "LIST", parse_levers,
                  "what may change: vip, vmk-address, vmk-binding, lif-home, volume-owner,\n"
-                 "switch-hash, names; default: all but the last and vmk-binding"),
+                 "switch-hash, names; default: all but the last"),
     OPTION_INTEGER(struct options, max_class, "max-class", 0, "C", 0, 3,
                    "no change of a worse class: 0 nothing stops, 1 rolling, 3 outage"),
     OPTION_FLAG(struct options, indirect, "allow-indirect", 0,
@@ -144,11 +144,6 @@ static int check_options(const char *command, const struct options *o)
     if (o->designs && (o->tsv || o->why || o->format >= 0 || o->names >= 0 || o->out || o->write || o->best ||
                        o->max_changes >= 0 || o->worth > 0))
         return cli_error(CLI_USAGE, command, "--designs is a question of its own: it goes with --json and --markdown");
-    if (o->levers >> PLAN_LEVER_VMK_BINDING & 1)
-        return cli_error(
-            CLI_USAGE, command,
-            "--levers vmk-binding: a binding can't be written in a topology file yet; --designs shows what "
-            "it would give");
     if (o->what_if.n && (o->out || o->json || o->write))
         return cli_error(CLI_USAGE, command,
                          "--what-if: a plan for what is not in the file can't be written: change a copy of the file");
@@ -329,6 +324,32 @@ static int print(const char *command, const struct plan_view *v, const struct op
     return rc ? cli_error(CLI_FAILED, command, "%s", strerror(-rc)) : CLI_OK;
 }
 
+/* A lever that was asked for by name must be there. */
+static int check_bindings(const char *command, const char *file, const struct topo *t)
+{
+    const char *old = NULL;
+    for (size_t a = 0; a < t->n_ifaces; a++)
+        for (size_t b = a + 1; b < t->n_ifaces; b++) {
+            const struct topo_iface *x = &t->ifaces[a], *y = &t->ifaces[b];
+            const struct topo_node *node = &t->nodes[t->boxes[x->box].node];
+            if (x->box != y->box || node->kind != TOPO_ESXI || x->addr.version != y->addr.version ||
+                !topo_addr_same_subnet(&x->addr, &y->addr, x->addr.prefix))
+                continue;
+            for (size_t d = 0; d < t->n_datastores; d++)
+                if (topo_can_bind(node, t->datastores[d].nfs))
+                    return OPTION_GO_ON;
+            old = node->name;
+        }
+    if (old)
+        return cli_error(
+            CLI_USAGE, command,
+            "--levers vmk-binding: %s: ESXi can bind datastores to an interface since 8.0 U1 with NFS 3 and "
+            "since 8.0 U3 with NFS 4.1; %s is older",
+            file, old);
+    return cli_error(CLI_USAGE, command,
+                     "--levers vmk-binding: %s: no ESXi host has two interfaces in one subnet to choose from", file);
+}
+
 static int plan_file(const char *command, const struct options *o, const struct topo_file *f, struct topo *t,
                      struct diag *d)
 {
@@ -336,7 +357,9 @@ static int plan_file(const char *command, const struct options *o, const struct 
                                         .worth = o->worth,
                                         .best = o->best,
                                         .allow_indirect = o->indirect};
-    struct plan_lever_options levers = {.levers = o->vmk ? 1u << PLAN_LEVER_VIP : o->levers,
+    struct plan_lever_options levers = {.levers = o->vmk      ? 1u << PLAN_LEVER_VIP
+                                                  : o->levers ? o->levers
+                                                              : PLAN_LEVERS_DEFAULT,
                                         .most = o->max_class < 0 ? PLAN_OUTAGE : (enum plan_cost)o->max_class,
                                         .domain = o->domain};
     struct topo_arena *arena = arena_new();
@@ -345,7 +368,9 @@ static int plan_file(const char *command, const struct options *o, const struct 
                           .t = t,
                           .format = o->markdown ? TABLE_MARKDOWN : TABLE_TEXT,
                           .more_levers = (levers.levers & ~(1u << PLAN_LEVER_VIP | 1u << PLAN_LEVER_NAMES)) != 0};
-    int rc = plan_read_addresses(command, &o->from, o->reserved, arena, &levers.from, &levers.n_from, &levers.taken,
+    int rc = o->levers >> PLAN_LEVER_VMK_BINDING & 1 ? check_bindings(command, d->file, t) : OPTION_GO_ON;
+    if (rc == OPTION_GO_ON)
+        rc = plan_read_addresses(command, &o->from, o->reserved, arena, &levers.from, &levers.n_from, &levers.taken,
                                  &levers.n_taken);
     struct plan_frontier *frontier =
         rc == OPTION_GO_ON ? plan_frontier_make(f, t, &wanted, &levers, problem, sizeof problem) : NULL;
@@ -411,8 +436,7 @@ static int run(const char *command, const struct options *o, const char *path)
 
 int command_plan(int argc, char **argv)
 {
-    struct options options = {
-        .max_changes = -1, .suggest = -1, .max_class = -1, .format = -1, .names = -1, .levers = PLAN_LEVERS_DEFAULT};
+    struct options options = {.max_changes = -1, .suggest = -1, .max_class = -1, .format = -1, .names = -1};
     struct option_list operands;
     int rc = option_parse(&table, argc, argv, &options, &operands);
     if (rc == OPTION_GO_ON)

@@ -6,10 +6,10 @@
 #include "nfsbal/cli/plan_view.h"
 
 /* The hops of a unit's writes and reads on one host, with the arithmetic. */
-static void explain_way(const struct plan_view *v, int host, int vip, FILE *out)
+static void explain_way(const struct plan_view *v, int datastore, int host, int vip, FILE *out)
 {
     const struct plan_problem *p = v->plan->problem;
-    struct flow flow = plan_flow(p, p->host_of[host], vip);
+    struct flow flow = plan_flow(p, plan_pair_of(p, datastore, host, vip));
     for (int d = 0; d < 2; d++) {
         struct path path;
         enum path_end end = path_walk(&p->site, NULL, &flow, (enum flow_direction)d, true, &path);
@@ -132,7 +132,7 @@ int plan_explain(const struct plan_view *v, int datastore, FILE *out)
             if (its < 0)
                 continue;
             fprintf(out, "  %s\n", v->t->boxes[hosts[h]].name);
-            explain_way(v, hosts[h], its, out);
+            explain_way(v, unit->datastore, hosts[h], its, out);
         }
         fputs("  the choice\n", out);
         explain_company(v, u, out);

@@ -326,16 +326,43 @@ static void frontier_row(const struct plan_view *v, const struct plan_frontier_r
 }
 
 /* The changes besides VIPs of each row, or of what is proposed. */
+static bool same_host(const struct plan_change *a, const struct plan_change *b)
+{
+    return a->lever == PLAN_LEVER_VMK_BINDING && b->lever == a->lever && !strcmp(a->words.words[2], b->words.words[2]);
+}
+
+/* The bindings of a host are one line: "esx2 ds1 vmk1 -> vmk2, ds2 vmk1 -> vmk3". */
+static void print_bindings(const struct plan_frontier_row *row, size_t first, FILE *out)
+{
+    fprintf(out, "%s", row->changes[first].words.words[2]);
+    const char *comma = " ";
+    for (size_t i = first; i < row->n_changes; i++) {
+        const struct plan_change *c = &row->changes[i];
+        if (!same_host(&row->changes[first], c))
+            continue;
+        fprintf(out, "%s%s %s%s%s", comma, c->words.words[1], c->from ? c->from : "", c->from ? " -> " : "",
+                c->words.words[3]);
+        comma = ", ";
+    }
+}
+
 static void lever_lines(const struct plan_view *v, const struct plan_frontier_row *row, FILE *out)
 {
     for (size_t i = 0; i < row->n_changes - row->n_names; i++) {
         const struct plan_change *c = &row->changes[i];
+        const struct plan_way_facts *way = plan_way(plan_change_way(v->t, c));
+        bool said = false;
+        for (size_t k = 0; k < i && !said; k++)
+            said = same_host(&row->changes[k], c);
+        if (said)
+            continue;
         fprintf(out, "%s%-12s ", v->format == TABLE_MARKDOWN ? "- " : "  ", plan_lever_name(c->lever));
-        plan_change_print(c, out);
+        if (c->lever == PLAN_LEVER_VMK_BINDING)
+            print_bindings(row, i, out);
+        else
+            plan_change_print(c, out);
         fprintf(out, "   class %d %s, %s since %s\n", (int)plan_lever_cost(c->lever),
-                plan_cost_name(plan_lever_cost(c->lever)),
-                plan_support_name(plan_way(plan_lever_way(c->lever))->support),
-                plan_way(plan_lever_way(c->lever))->since);
+                plan_cost_name(plan_lever_cost(c->lever)), plan_support_name(way->support), way->since);
     }
 }
 
@@ -427,6 +454,10 @@ static bool same_line(const struct plan_view *v, size_t a, size_t b)
     const struct plan_unit *x = &v->plan->units[a], *y = &v->plan->units[b];
     size_t na, nb;
     const int *ha = plan_unit_hosts(v->plan->problem, x, &na), *hb = plan_unit_hosts(v->plan->problem, y, &nb);
+    const struct topo *t = v->plan->t;
+    for (size_t i = 0; i < na && i < nb; i++)
+        if (topo_bound_iface(t, x->datastore, ha[i]) != topo_bound_iface(t, y->datastore, hb[i]))
+            return false;
     return x->today == y->today && x->mixed == y->mixed && v->chosen->row->vips[a] == v->chosen->row->vips[b] &&
            !x->mixed && na == nb && !memcmp(ha, hb, na * sizeof *ha) &&
            v->t->exports[v->t->datastores[x->datastore].export_].owner ==
@@ -434,11 +465,11 @@ static bool same_line(const struct plan_view *v, size_t a, size_t b)
 }
 
 /* The uplink by which a unit's writes leave a host: "vmnic4", "vmnic4?" where that isn't certain, "(any)". */
-static void uplink_words(const struct plan_view *v, int host, int vip, char *out, size_t size)
+static void uplink_words(const struct plan_view *v, int datastore, int host, int vip, char *out, size_t size)
 {
     const struct plan_problem *p = v->plan->problem;
     struct path path;
-    struct flow flow = plan_flow(p, p->host_of[host], vip);
+    struct flow flow = plan_flow(p, plan_pair_of(p, datastore, host, vip));
     if (path_walk(&p->site, NULL, &flow, FLOW_WRITE, false, &path) != PATH_OK) {
         snprintf(out, size, "no way");
         return;
@@ -449,6 +480,9 @@ static void uplink_words(const struct plan_view *v, int host, int vip, char *out
         snprintf(out, size, "one of %d", hop->n);
     else
         snprintf(out, size, "%s%s", v->t->ports[topo_linkdir_from(v->t, hop->linkdir)].name, sure ? "" : "?");
+    size_t n = strlen(out);
+    if (p->site.mounts[flow.mount].bound)
+        snprintf(out + n, size - n, " (%s)", p->t->ifaces[flow.iface].name);
 }
 
 static void names_of(const struct plan_view *v, size_t unit, bool *done, char *out, size_t size)
@@ -504,7 +538,7 @@ static int layout(const struct plan_view *v, const int *hosts, size_t n, FILE *o
             int its = mounts ? plan_vip(v->plan, v->chosen->row, u, hosts[h]) : -1;
             if (its < 0)
                 continue;
-            uplink_words(v, hosts[h], its, words, sizeof words);
+            uplink_words(v, unit->datastore, hosts[h], its, words, sizeof words);
             table_cell(t, row, 4 + h, words);
         }
     }

@@ -125,6 +125,9 @@ static void judge_mounts(struct judging *j, const struct topo *t)
         int owner = t->exports[t->datastores[mount->datastore].export_].owner;
         indirect |= mount->vip >= 0 && owner >= 0 && t->vips[mount->vip].home != owner;
         several |= mount->iface_origin == TOPO_ASSUMED;
+        if (mount->bound)
+            add_way(j,
+                    t->datastores[mount->datastore].nfs == TOPO_NFS3 ? PLAN_WAY_VMK_BINDING_3 : PLAN_WAY_VMK_BINDING);
         if (node->kind == TOPO_ESXI && mount->asked > 1 && t->datastores[mount->datastore].nfs == TOPO_NFS3)
             add_way(j, release_of(node->version) > 8.015 ? PLAN_WAY_NCONNECT : PLAN_WAY_NCONNECT_PREVIEW);
     }
@@ -236,7 +239,8 @@ void plan_judge(struct plan_view *v, struct topo_arena *arena)
     j.warnings = arena_alloc(arena, (PLAN_WAYS + WARNINGS) * sizeof *j.warnings);
     add_way(&j, PLAN_WAY_VIPS);
     for (size_t i = 0; i < v->chosen->n_changes; i++)
-        add_way(&j, plan_lever_way(v->chosen->changes[i].lever));
+        if (v->chosen->changes[i].lever != PLAN_LEVER_VMK_BINDING) /* by the version of NFS: judge_mounts() */
+            add_way(&j, plan_lever_way(v->chosen->changes[i].lever));
     judge_mounts(&j, t);
     judge_site(&j);
     judge_choices(&j);

@@ -84,7 +84,7 @@ bool emit_same(const struct topo *t, const struct topo_mount *a, const struct to
 {
     char x[EMIT_TEXT], y[EMIT_TEXT];
     return !strcmp(emit_server(t, a, x, sizeof x), emit_server(t, b, y, sizeof y)) && !strcmp(a->path, b->path) &&
-           a->asked == b->asked;
+           a->asked == b->asked && emit_same_binding(t, a, b);
 }
 
 /* ---- what a format can't hold ---- */
@@ -144,6 +144,8 @@ static const char *mount_problem(const struct emit *e, const struct topo_mount *
     if (strlen(emit_source(e->t, m, source, sizeof source)) + 1 >= sizeof source ||
         strlen(emit_server(e->t, m, server, sizeof server)) + 1 >= sizeof server || strlen(name) + 6 > EMIT_TEXT)
         return "a server and path too long to be written";
+    if (m->bound && (e->format == EMIT_GOVC || e->format == EMIT_TERRAFORM || e->format == EMIT_ANSIBLE))
+        return "the format has no word for the interface that it is bound to; esxcli and powercli have";
     if (e->format == EMIT_POWERCLI && strpbrk(name, "/\\%"))
         return "PowerCLI takes no /, \\ or % in a name";
     if (e->format == EMIT_GOVC && strpbrk(name, "/\\%*?"))

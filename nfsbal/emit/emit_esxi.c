@@ -59,9 +59,30 @@ static const char esxcli_steps[] =
     "    esxcli storage \"$kind\" add -H \"$server\" -s \"$path\" -v \"$name\" \"$@\" || exit 1\n"
     "    printf '%s: mounted\\n' \"$name\"\n"
     "}\n"
-    "\n"
-    "for step in look add; do\n"
-    "    case ${1-} in\n";
+    "\n";
+
+/* The list of mounts does not say what they are bound to. */
+static const char esxcli_bind[] =
+    "bind() { # VMKNIC STEP KIND SERVER PATH NAME [-c CONNECTIONS]\n"
+    "    # That -I takes SERVER:VMKNIC is not confirmed by a public document: esxcli storage nfs add --help\n"
+    "    if [ \"$2\" = look ]; then\n"
+    "        look \"$3\" \"$4\" \"$5\" \"$6\"\n"
+    "        return\n"
+    "    fi\n"
+    "    find_state \"$3\" \"$4\" \"$5\" \"$6\"\n"
+    "    if [ $state = same ]; then\n"
+    "        printf '%s: there already; whether it is bound to %s was not looked at\\n' \"$6\" \"$1\"\n"
+    "        return\n"
+    "    fi\n"
+    "    vmknic=$1 kind=$3 server=$4 path=$5 name=$6\n"
+    "    shift 6\n"
+    "    esxcli storage \"$kind\" add -I \"$server:$vmknic\" -s \"$path\" -v \"$name\" \"$@\" || exit 1\n"
+    "    printf '%s: mounted over %s\\n' \"$name\" \"$vmknic\"\n"
+    "}\n"
+    "\n";
+
+static const char esxcli_loop[] = "for step in look add; do\n"
+                                  "    case ${1-} in\n";
 
 void emit_find_state(FILE *out) { fputs(find_state, out); }
 
@@ -76,7 +97,13 @@ static void esxcli_host(const struct emit *e, int host, FILE *out)
     for (const struct topo_mount *m; (m = emit_next(e, &at));) {
         if (m->host != host)
             continue;
-        fprintf(out, "            $step %s ", kind_of(e->t, m));
+        if (m->bound) {
+            fputs("            bind ", out);
+            quote_shell(out, e->t->ifaces[m->iface].name);
+            fprintf(out, " $step %s ", kind_of(e->t, m));
+        } else {
+            fprintf(out, "            $step %s ", kind_of(e->t, m));
+        }
         quote_shell(out, emit_server(e->t, m, text, sizeof text));
         fputc(' ', out);
         quote_shell(out, m->path);
@@ -98,12 +125,24 @@ static bool has_mount(const struct emit *e, int host)
     return false;
 }
 
+static bool any_bound(const struct emit *e)
+{
+    size_t at = 0;
+    for (const struct topo_mount *m; (m = emit_next(e, &at));)
+        if (m->bound)
+            return true;
+    return false;
+}
+
 void emit_esxcli(const struct emit *e, FILE *out)
 {
     fputs("#!/bin/sh\n", out);
     fputs(esxcli_head, out);
     emit_find_state(out);
     fputs(esxcli_steps, out);
+    if (any_bound(e))
+        fputs(esxcli_bind, out);
+    fputs(esxcli_loop, out);
     for (int host = 0; host < (int)e->t->n_boxes; host++)
         if (has_mount(e, host))
             esxcli_host(e, host, out);
@@ -139,14 +178,36 @@ static const char powercli_head[] =
     "}\n"
     "\n";
 
+/* New-Datastore has no word for it; the fields are those of HostNasVolumeSpec, in the vSphere API since 8.0.1.0. */
+static const char powercli_bind[] =
+    "function Add-BoundNfsMount($VMHost, $Name, $Server, $Path, $Version, $Vmknic) {\n"
+    "    if (Test-NfsMount $VMHost $Name $Server $Path) { return }\n"
+    "    $spec = New-Object VMware.Vim.HostNasVolumeSpec\n"
+    "    $spec.RemoteHost = ($Server -split ',')[0]\n"
+    "    $spec.RemoteHostNames = @($Server -split ',')\n"
+    "    if ($Version -eq '4.1') { $spec.RemoteHostNames = @($spec.RemoteHostNames | ForEach-Object { \"${_}:$Vmknic\" "
+    "}) }\n"
+    "    $spec.RemotePath = $Path\n"
+    "    $spec.LocalPath = $Name\n"
+    "    $spec.AccessMode = 'readWrite'\n"
+    "    $spec.Type = if ($Version -eq '4.1') { 'NFS41' } else { 'NFS' }\n"
+    "    $spec.VmknicToBind = $Vmknic\n"
+    "    $spec.VmknicBound = $true\n"
+    "    (Get-View (Get-VMHost -Name $VMHost).ExtensionData.ConfigManager.DatastoreSystem).CreateNasDatastore($spec) | "
+    "Out-Null\n"
+    "}\n"
+    "\n";
+
 void emit_powercli(const struct emit *e, FILE *out)
 {
     char server[EMIT_TEXT];
     fputs(powercli_head, out);
+    if (any_bound(e))
+        fputs(powercli_bind, out);
     for (int pass = 0; pass < 2; pass++) {
         size_t at = 0;
         for (const struct topo_mount *m; (m = emit_next(e, &at));) {
-            fputs(pass ? "Add-NfsMount " : "$null = Test-NfsMount ", out);
+            fputs(!pass ? "$null = Test-NfsMount " : m->bound ? "Add-BoundNfsMount " : "Add-NfsMount ", out);
             quote_powershell(out, e->t->boxes[m->host].name);
             fputc(' ', out);
             quote_powershell(out, e->t->datastores[m->datastore].name);
@@ -156,6 +217,10 @@ void emit_powercli(const struct emit *e, FILE *out)
             quote_powershell(out, m->path);
             if (pass)
                 fputs(!strcmp(kind_of(e->t, m), "nfs") ? " '3.0'" : " '4.1'", out);
+            if (pass && m->bound) {
+                fputc(' ', out);
+                quote_powershell(out, e->t->ifaces[m->iface].name);
+            }
             if (pass && m->asked > 1)
                 fprintf(out, " # then on the host: esxcli storage nfs param set -c %u, which PowerCLI has no word for",
                         m->asked);

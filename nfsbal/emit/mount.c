@@ -20,6 +20,24 @@ char *emit_server(const struct topo *t, const struct topo_mount *m, char *buf, s
     return buf;
 }
 
+char *emit_bound_server(const struct topo *t, const struct topo_mount *m, char *buf, size_t size)
+{
+    const char *vmknic = t->ifaces[m->iface].name;
+    size_t n = 0;
+    if (m->n_vips < 2) {
+        snprintf(buf, size, "%s:%s", m->server, vmknic);
+        return buf;
+    }
+    for (size_t i = 0; i < m->n_vips && n < size; i++)
+        n += (size_t)snprintf(buf + n, size - n, "%s%s:%s", i ? "," : "", t->vips[m->vips[i]].text, vmknic);
+    return buf;
+}
+
+bool emit_same_binding(const struct topo *t, const struct topo_mount *a, const struct topo_mount *b)
+{
+    return a->bound == b->bound && (!a->bound || !strcmp(t->ifaces[a->iface].name, t->ifaces[b->iface].name));
+}
+
 char *emit_source(const struct topo *t, const struct topo_mount *m, char *buf, size_t size)
 {
     struct topo_addr a;
@@ -49,8 +67,8 @@ void emit_command(FILE *out, const struct topo *t, const struct topo_mount *m)
     const struct topo_datastore *ds = &t->datastores[m->datastore];
     char text[TEXT];
     if (emit_is_esxi(t, m->host)) {
-        fprintf(out, "esxcli storage %s add -H ", ds->nfs == TOPO_NFS3 ? "nfs" : "nfs41");
-        quote_shell(out, emit_server(t, m, text, sizeof text));
+        fprintf(out, "esxcli storage %s add %s ", ds->nfs == TOPO_NFS3 ? "nfs" : "nfs41", m->bound ? "-I" : "-H");
+        quote_shell(out, m->bound ? emit_bound_server(t, m, text, sizeof text) : emit_server(t, m, text, sizeof text));
         fputs(" -s ", out);
         quote_shell(out, m->path);
         fputs(" -v ", out);

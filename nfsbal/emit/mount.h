@@ -13,6 +13,13 @@ bool emit_is_esxi(const struct topo *t, int host);
 /* What stands before the path: the server as it is mounted; with session trunking all addresses, divided by commas. */
 char *emit_server(const struct topo *t, const struct topo_mount *m, char *buf, size_t size);
 
+/* The same of a mount that is bound to an interface, "10.0.0.101:vmk2". That esxcli's -I takes it so is not in a public document of
+ * VMware's; NFS 4.1's form in the vSphere API is this one. */
+char *emit_bound_server(const struct topo *t, const struct topo_mount *m, char *buf, size_t size);
+
+/* Neither is bound, or both to interfaces of one name. */
+bool emit_same_binding(const struct topo *t, const struct topo_mount *a, const struct topo_mount *b);
+
 /* "nas1:/ds01", "[fd00::1]:/ds01": what Linux mounts. */
 char *emit_source(const struct topo *t, const struct topo_mount *m, char *buf, size_t size);
 

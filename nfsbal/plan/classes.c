@@ -8,10 +8,11 @@
 #include "emu/model/topology_arena.h"
 #include "nfsbal/plan/problem.h"
 
-/* A set of hosts and its vectors, one per VIP, made when first asked for. */
+/* A set of hosts, and of interfaces that mounts are bound to there, and its vectors, one per VIP, made when first asked for. */
 struct host_set {
     const int *hosts;
     size_t n;
+    int datastore; /* one of them: all have their mounts bound alike */
     const struct plan_vector **vectors;
 };
 
@@ -32,9 +33,9 @@ static int vip_on(const struct plan_problem *p, const struct plan_class *c, size
     return vip != PLAN_AS_TODAY ? vip : plan_vip_today(p->t, &p->units[c->units[0]], host);
 }
 
-static const struct plan_pair *pair_of(const struct plan_problem *p, int box, int vip)
+static const struct plan_pair *pair_of(const struct plan_problem *p, int datastore, int box, int vip)
 {
-    return &p->pairs[(size_t)p->host_of[box] * p->t->n_vips + (size_t)vip];
+    return &p->pairs[plan_pair_of(p, datastore, box, vip)];
 }
 
 static int by_number(const void *a, const void *b)
@@ -44,15 +45,17 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The sum over hosts, each by its VIP: `vip`, or today's of the unit. */
-static const struct plan_vector *add_up(struct grouping *g, const int *hosts, size_t n, int vip,
+static const struct plan_vector *add_up(struct grouping *g, const struct host_set *set, int vip,
                                         const struct plan_unit *u)
 {
+    const int *hosts = set->hosts;
+    size_t n = set->n;
     struct plan_problem *p = g->p;
     struct plan_vector *v = arena_alloc(p->arena, sizeof *v);
     size_t n_touched = 0;
     for (size_t i = 0; i < n; i++) {
         int its = vip != PLAN_AS_TODAY ? vip : plan_vip_today(p->t, u, hosts[i]);
-        const struct plan_pair *pair = its >= 0 ? pair_of(p, hosts[i], its) : NULL;
+        const struct plan_pair *pair = its >= 0 ? pair_of(p, set->datastore, hosts[i], its) : NULL;
         for (size_t k = 0; pair && pair->works && k < pair->n_uses; k++) {
             const struct plan_use *use = &pair->uses[k];
             if (!(g->loads[use->resource] > 0))
@@ -75,10 +78,20 @@ static const struct plan_vector *vector_of(struct grouping *g, size_t unit, int 
 {
     struct host_set *s = &g->sets[g->set_of[unit]];
     if (vip == PLAN_AS_TODAY)
-        return add_up(g, s->hosts, s->n, vip, &g->p->units[unit]);
+        return add_up(g, s, vip, &g->p->units[unit]);
     if (!s->vectors[vip])
-        s->vectors[vip] = add_up(g, s->hosts, s->n, vip, NULL);
+        s->vectors[vip] = add_up(g, s, vip, NULL);
     return s->vectors[vip];
+}
+
+static bool bound_alike(const struct topo *t, int a, int b, const int *hosts, size_t n)
+{
+    if (!t->datastores[a].bound && !t->datastores[b].bound)
+        return true;
+    for (size_t i = 0; i < n; i++)
+        if (topo_bound_iface(t, a, hosts[i]) != topo_bound_iface(t, b, hosts[i]))
+            return false;
+    return true;
 }
 
 static void find_sets(struct grouping *g)
@@ -87,12 +100,15 @@ static void find_sets(struct grouping *g)
     for (size_t u = 0; u < p->n_units; u++) {
         size_t n, i = 0;
         const int *hosts = plan_unit_hosts(p, &p->units[u], &n);
-        while (i < g->n_sets && (g->sets[i].n != n || (g->sets[i].hosts != hosts &&
-                                                       memcmp(g->sets[i].hosts, hosts, n * sizeof *hosts) != 0)))
+        int datastore = p->units[u].datastore;
+        while (i < g->n_sets &&
+               (g->sets[i].n != n ||
+                (g->sets[i].hosts != hosts && memcmp(g->sets[i].hosts, hosts, n * sizeof *hosts) != 0) ||
+                !bound_alike(p->t, g->sets[i].datastore, datastore, hosts, n)))
             i++;
         if (i == g->n_sets)
-            g->sets[g->n_sets++] =
-                (struct host_set){hosts, n, arena_alloc(p->arena, (p->t->n_vips + 1) * sizeof *g->sets->vectors)};
+            g->sets[g->n_sets++] = (struct host_set){
+                hosts, n, datastore, arena_alloc(p->arena, (p->t->n_vips + 1) * sizeof *g->sets->vectors)};
         g->set_of[u] = (int)i;
     }
 }
@@ -104,7 +120,7 @@ static bool works_today(const struct plan_problem *p, size_t unit)
     const int *hosts = plan_unit_hosts(p, u, &n);
     for (size_t i = 0; i < n; i++) {
         int vip = plan_vip_today(p->t, u, hosts[i]);
-        if (vip < 0 || !pair_of(p, hosts[i], vip)->works)
+        if (vip < 0 || !pair_of(p, u->datastore, hosts[i], vip)->works)
             return false;
     }
     return true;
@@ -130,7 +146,7 @@ static const char *objection(const struct plan_problem *p, const struct plan_uni
     if (must >= 0 && vip != must)
         return ds->pin >= 0 ? "is not the one that `pin:` demands" : "is not the one that `vip:` demands";
     for (size_t i = 0; i < n; i++)
-        if (!pair_of(p, hosts[i], vip)->works)
+        if (!pair_of(p, u->datastore, hosts[i], vip)->works)
             return "can't be reached from every host";
     return NULL;
 }
@@ -307,8 +323,9 @@ static void find_even(struct plan_problem *p, struct plan_host *host, int place,
         const struct plan_resource *r = &p->resources[host->resources[(d ? host->n[0] : 0) + i]];
         total += loads[r - p->resources] * (double)t->links[r->linkdir / 2].rate;
     }
-    for (size_t v = 0; v < t->n_vips; v++) {
-        const struct plan_pair *pair = &p->pairs[(size_t)place * t->n_vips + v];
+    for (size_t v = 0; v < t->n_vips * p->n_slots; v++) {
+        size_t slot = v / t->n_vips;
+        const struct plan_pair *pair = &p->pairs[(slot * p->n_hosts + (size_t)place) * t->n_vips + v % t->n_vips];
         const struct topo_iface *f = pair->works ? &t->ifaces[pair->mount->iface] : NULL;
         if (!f)
             continue;
@@ -384,7 +401,8 @@ static bool options_meet(const struct plan_problem *p, const struct plan_class *
     for (size_t i = 0; i < na; i++)
         for (size_t k = 0; k < nb; k++) {
             int va = ha[i] == hb[k] ? vip_on(p, a, oa, ha[i]) : -1, vb = va >= 0 ? vip_on(p, b, ob, hb[k]) : -1;
-            if (vb >= 0 && meet(pair_of(p, ha[i], va), pair_of(p, hb[k], vb)))
+            if (vb >= 0 && meet(pair_of(p, p->units[a->units[0]].datastore, ha[i], va),
+                                pair_of(p, p->units[b->units[0]].datastore, hb[k], vb)))
                 return true;
         }
     return false;

@@ -31,11 +31,12 @@ static const struct plan_design_facts facts[] = {
                              "counted here"},
     [PLAN_DESIGN_BINDING] = {"vmk-binding",
                              "vmknic binding",
-                             {PLAN_WAY_VMK_BINDING, PLAN_WAYS},
+                             {PLAN_WAY_VMK_BINDING_3, PLAN_WAYS},
                              "a vmknic per uplink in one subnet, each datastore bound to one",
                              "no LAG to hosts; independent switches will do",
-                             "NFS 4.1; several addresses where its LAG hashes over addresses",
-                             "needs NFS 4.1: never both versions on one volume, so new volumes and Storage vMotion"},
+                             "several addresses where its LAG hashes over addresses",
+                             "every datastore must be bound: what is not goes where routing says (KB 2010877); NFS 4.1 "
+                             "can since 8.0 U3"},
     [PLAN_DESIGN_LACP] =
         {"lacp-nconnect",
          "LACP L4 + nconnect 4",
@@ -625,6 +626,7 @@ static void bind(struct topo *t, bool by_vip)
         if (n > 1)
             mount->iface = ifaces[before % n];
         mount->iface_origin = TOPO_GIVEN;
+        mount->bound = true;
     }
 }
 

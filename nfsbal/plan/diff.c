@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* strverscmp() */
 #include "nfsbal/plan/diff.h"
 
 #include <math.h>
@@ -285,14 +286,55 @@ static bool follow(struct diff *x, const struct topo_file *f, struct diag *d)
     return esxi ? follow_by_mount(x) : follow_by_loading(x, f, d);
 }
 
+static bool is_binding(const struct diff_change *c) { return c->change.lever == PLAN_LEVER_VMK_BINDING; }
+
+/* By class; bindings last of theirs, host by host. */
+static int in_class(const void *a_, const void *b_)
+{
+    const struct diff_change *a = a_, *b = b_;
+    int x = (int)plan_lever_cost(a->change.lever), y = (int)plan_lever_cost(b->change.lever);
+    if (x != y)
+        return x - y;
+    if (is_binding(a) != is_binding(b))
+        return is_binding(a) ? 1 : -1;
+    int order = is_binding(a) ? strverscmp(a->change.words.words[2], b->change.words.words[2]) : 0;
+    return order ? order : (a->place > b->place) - (a->place < b->place);
+}
+
 static bool take_changes(struct diff *x, const struct plan_change *changes, size_t n)
 {
     x->changes = calloc(n + 1, sizeof *x->changes);
-    for (int class_ = PLAN_NOTHING_STOPS; x->changes && class_ <= (int)PLAN_OUTAGE; class_++)
-        for (size_t i = 0; i < n; i++)
-            if ((int)plan_lever_cost(changes[i].lever) == class_)
-                x->changes[x->n_changes++] = (struct diff_change){changes[i], 0, -1};
+    for (size_t i = 0; x->changes && i < n; i++)
+        x->changes[x->n_changes++] = (struct diff_change){changes[i], i, false, 0, -1};
+    if (x->changes && n > 1)
+        qsort(x->changes, n, sizeof *x->changes, in_class);
     return x->changes != NULL;
+}
+
+/* The step mounts the datastore anew on this host. */
+static bool mounts_on(const struct diff *x, const struct diff_step *s, const struct diff_change *binding)
+{
+    if (strcmp(x->goal->datastores[s->datastore].name, binding->change.words.words[1]) != 0 || s->cost == PLAN_ROLLING)
+        return false;
+    for (size_t m = 0; m < s->n_mounts; m++)
+        if (!strcmp(x->goal->boxes[s->mounts[m].goal->host].name, binding->change.words.words[2]))
+            return true;
+    return false;
+}
+
+/* A name comes with its datastore's step, and so does a binding where the datastore is mounted anew; else the bindings of a host are
+ * one step. */
+static void find_followers(struct diff *x)
+{
+    for (size_t i = 0; i < x->n_changes; i++) {
+        struct diff_change *c = &x->changes[i];
+        c->follows = c->change.lever == PLAN_LEVER_NAMES;
+        for (size_t s = 0; s < x->n_steps && is_binding(c) && !c->follows; s++)
+            c->follows = mounts_on(x, &x->steps[s], c);
+        for (size_t k = 0; k < i && is_binding(c) && !c->follows; k++)
+            c->follows = is_binding(&x->changes[k]) && !x->changes[k].follows &&
+                         !strcmp(x->changes[k].change.words.words[2], c->change.words.words[2]);
+    }
 }
 
 struct diff *diff_new(const struct topo_file *f, const struct topo *today, const struct topo *goal,
@@ -314,7 +356,10 @@ struct diff *diff_new(const struct topo_file *f, const struct topo *today, const
         for (int m = ds->first_mount; ok && ds->per_host && m < ds->first_mount + ds->n_mounts; m++)
             ok = add_step(x, i, goal->mounts[m].host);
     }
-    ok = ok && sort_steps(x) && follow(x, f, d);
+    ok = ok && sort_steps(x);
+    if (ok)
+        find_followers(x);
+    ok = ok && follow(x, f, d);
     if (ok)
         return x;
     if (diag_count(d, DIAG_ERROR) == 0)

@@ -33,6 +33,9 @@ struct diff_step {
 /* A change of the site besides VIPs, made before any datastore moves. */
 struct diff_change {
     struct plan_change change;
+    size_t place; /* among the plan's */
+    bool
+        follows; /* part of another step: of a datastore's (a name, a binding), or of an earlier change of the same host */
     double busiest; /* flows on the fullest NAS link direction once it is made */
     int linkdir;
 };

@@ -46,8 +46,7 @@ static void load_direction(struct scene *s, size_t pair, const struct flow *flow
 static bool load_pair(struct scene *s, size_t pair, const struct path_state *state, double sign, double *loads,
                       bool *assumed)
 {
-    size_t n_vips = s->t->n_vips;
-    struct flow flow = plan_flow(s->p, (int)(pair / n_vips), (int)(pair % n_vips));
+    struct flow flow = plan_flow(s->p, pair);
     for (int d = 0; d < 2; d++) {
         struct path path;
         if (path_walk(s->t, state, &flow, (enum flow_direction)d, false, &path) != PATH_OK)
@@ -71,7 +70,7 @@ static void count_amounts(struct scene *s, const struct plan_layout *l)
         for (size_t o = 0; o < c->n_options; o++)
             for (size_t h = 0; l->counts[c->first + o] && h < n; h++) {
                 int vip = c->options[o].vip >= 0 ? c->options[o].vip : plan_vip_today(p->t, u, hosts[h]);
-                size_t pair = (size_t)p->host_of[hosts[h]] * s->t->n_vips + (size_t)(vip < 0 ? 0 : vip);
+                size_t pair = plan_pair_of(p, u->datastore, hosts[h], vip < 0 ? 0 : vip);
                 if (vip < 0 || !p->pairs[pair].works)
                     continue;
                 s->mounts[pair] += l->counts[c->first + o];
@@ -96,7 +95,7 @@ static void scene_free(struct scene *s)
 static bool scene_new(struct scene *s, const struct plan_layout *l)
 {
     const struct topo *t = &l->p->site;
-    size_t n = l->p->n_hosts * t->n_vips, dirs = 2 * t->n_links;
+    size_t n = plan_pairs(l->p), dirs = 2 * t->n_links;
     bool assumed = false;
     *s = (struct scene){.p = l->p, .t = t};
     s->amount = calloc(2 * n + 1, sizeof *s->amount);
@@ -165,7 +164,7 @@ static bool concerns(const struct scene *s, size_t pair, const struct plan_failu
 static void judge(struct scene *s, struct plan_failure *f)
 {
     const struct path_state state = {.linkdir_down = s->down, .vip_box = s->vip_box};
-    size_t n = s->p->n_hosts * s->t->n_vips;
+    size_t n = plan_pairs(s->p);
     bool ignored = false;
     memcpy(s->loads, s->base, 4 * s->t->n_links * sizeof *s->loads);
     for (size_t pair = 0; pair < n; pair++) {

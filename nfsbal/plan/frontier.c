@@ -23,6 +23,7 @@
 #include "nfsbal/plan/layout.h"
 #include "nfsbal/plan/names.h"
 #include "nfsbal/plan/problem.h"
+#include "nfsbal/plan/suggest_bind.h"
 #include "nfsbal/plan/suggest_vmk.h"
 
 enum {
@@ -52,7 +53,7 @@ static double *loads_of(const struct plan_problem *p, const int *vips)
             int vip = vips[u] == PLAN_AS_TODAY ? plan_vip_today(p->t, &p->units[u], hosts[h]) : vips[u];
             if (vip < 0)
                 continue;
-            const struct plan_pair *pair = &p->pairs[(size_t)p->host_of[hosts[h]] * p->t->n_vips + (size_t)vip];
+            const struct plan_pair *pair = &p->pairs[plan_pair_of(p, p->units[u].datastore, hosts[h], vip)];
             for (size_t i = 0; pair->works && i < pair->n_uses; i++) {
                 const struct plan_resource *r = &p->resources[pair->uses[i].resource];
                 loads[2 * r->linkdir + (int)r->direction] +=
@@ -259,6 +260,46 @@ static void take_addresses(struct making *m, const struct state *s, const struct
     }
 }
 
+static struct plan_change binding_change(struct making *m, const struct topo *t, const struct plan_problem *p,
+                                         const int *vips, const struct plan_binding *b)
+{
+    const char *from = NULL;
+    for (size_t u = 0; u < p->n_units; u++) {
+        bool its = p->units[u].datastore == b->datastore && (p->units[u].host < 0 || p->units[u].host == b->host);
+        int vip = its && vips[u] == PLAN_AS_TODAY ? plan_vip_today(t, &p->units[u], b->host) : vips[u];
+        if (its && vip >= 0)
+            from = t->ifaces[plan_iface_of(p, b->datastore, b->host, vip)].name;
+    }
+    return (struct plan_change){.lever = PLAN_LEVER_VMK_BINDING,
+                                .words = {{"bind", arena_printf(m->arena, "%s", t->datastores[b->datastore].name),
+                                           arena_printf(m->arena, "%s", t->boxes[b->host].name),
+                                           arena_printf(m->arena, "%s", t->ifaces[b->iface].name)}},
+                                .from = from ? arena_printf(m->arena, "%s", from) : NULL};
+}
+
+/* A whole chain of bindings, with a state wherever the fullest link or the least even host gets better; the last state. */
+static const struct state *take_bindings(struct making *m, const struct state *s, const int *vips,
+                                         const struct plan_binding *all, size_t n)
+{
+    struct state from = *s;
+    const struct state *last = NULL;
+    double load = (double)INFINITY, host = (double)INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        struct plan_change change = binding_change(m, s->t, s->plans[0]->problem, vips, &all[i]);
+        bool better = i + 1 == n || (plan_compare_real(all[i + 1].max_load, all[i].max_load) >= 0 &&
+                                     plan_compare_real(all[i + 1].max_host, all[i].max_host) >= 0);
+        from.changes = join(m, &from, &change, 1, &from.n_changes);
+        better &=
+            i + 1 == n || plan_compare_real(all[i].max_load, load) < 0 || plan_compare_real(all[i].max_host, host) < 0;
+        if (!better)
+            continue;
+        load = all[i].max_load;
+        host = all[i].max_host;
+        last = add_state(m, changed_site(m, from.changes, from.n_changes), from.changes, from.n_changes);
+    }
+    return last;
+}
+
 /* One chain of changes after these VIPs, each no worse than `most`. */
 static void extend(struct making *m, size_t from, const int *vips_of_row, enum plan_cost most)
 {
@@ -272,12 +313,15 @@ static void extend(struct making *m, size_t from, const int *vips_of_row, enum p
         struct plan_readdressed before, *addresses = NULL;
         struct plan_row row = {.vips = vips};
         struct topo *site;
-        long n_addresses = 0;
+        struct plan_binding *bindings = NULL;
+        long n_addresses = 0, n_bindings = 0;
         list->n = 0;
         list->most = m->most_candidates;
         if (plan_lever_allowed(m, PLAN_LEVER_VMK_ADDRESS) && most >= PLAN_ROLLING)
             n_addresses = plan_suggest_vmk(s.plans[0], &row, m->from, m->n_from, m->levers->taken, m->levers->n_taken,
                                            &before, &addresses);
+        if (plan_lever_allowed(m, PLAN_LEVER_VMK_BINDING) && most >= PLAN_ROLLING)
+            n_bindings = plan_suggest_bindings(s.plans[0], vips, &bindings);
         if (!m->f->levers_left_out && plan_lever_allowed(m, PLAN_LEVER_LIF_HOME))
             plan_home_candidates(m, &s, vips, plan_lever_allowed(m, PLAN_LEVER_VOLUME_OWNER), list);
         if (!m->f->levers_left_out && plan_lever_allowed(m, PLAN_LEVER_VOLUME_OWNER))
@@ -286,9 +330,14 @@ static void extend(struct making *m, size_t from, const int *vips_of_row, enum p
             plan_hash_candidates(m, &s, list);
         const struct candidate *best = judge(m, &s, vips, list, &site);
         struct candidate address = {.n = 1, .vip = -1, .gain = n_addresses > 0 ? addresses[0].gain : 1};
-        bool by_address = n_addresses > 0 && (!best || is_better(&address, best));
+        struct candidate binding = {.n = 1, .vip = -1, .gain = n_bindings > 0 ? bindings[0].gain : 1};
+        bool by_address = n_addresses > 0 && (!best || is_better(&address, best)),
+             by_binding =
+                 n_bindings > 0 && !(by_address ? is_better(&address, &binding) : best && is_better(best, &binding));
         const struct state *next = NULL;
-        if (by_address && !best) {
+        if (by_binding) {
+            next = take_bindings(m, &s, vips, bindings, (size_t)n_bindings);
+        } else if (by_address && !best && n_bindings <= 0) {
             take_addresses(m, &s, addresses, (size_t)n_addresses);
         } else if (by_address) {
             struct plan_change change = address_change(m, s.t, &addresses[0]);
@@ -305,6 +354,7 @@ static void extend(struct making *m, size_t from, const int *vips_of_row, enum p
         }
         topo_free(site);
         free(addresses);
+        free(bindings);
         if (!next)
             break;
         s = *next;
@@ -651,6 +701,7 @@ struct plan_frontier *plan_frontier_make(const struct topo_file *f, const struct
     m.states[0].t = t;
     m.n_states = 1;
     *out = (struct plan_frontier){.t = t, .memory = owned};
+    m.options.bindings = plan_lever_allowed(&m, PLAN_LEVER_VMK_BINDING);
     bool ok = make_plans(&m, &m.states[0], problem, size);
     if (ok) {
         const struct plan *plan = out->plan = m.states[0].plans[0];

@@ -14,7 +14,8 @@ bool plan_vips_allowed(const struct making *m) { return m->levers->levers >> PLA
 bool plan_same_target(const struct plan_change *a, const struct plan_change *b)
 {
     return a->lever == b->lever && !strcmp(a->words.words[1], b->words.words[1]) &&
-           (a->lever != PLAN_LEVER_VMK_ADDRESS || !strcmp(a->words.words[2], b->words.words[2]));
+           ((a->lever != PLAN_LEVER_VMK_ADDRESS && a->lever != PLAN_LEVER_VMK_BINDING) ||
+            !strcmp(a->words.words[2], b->words.words[2]));
 }
 
 static const char *part_of(const struct topo *t, int box)

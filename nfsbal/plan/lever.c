@@ -56,9 +56,12 @@ bool plan_levers_parse(const char *text, unsigned *levers, const char **bad, siz
 void plan_change_print(const struct plan_change *c, FILE *out)
 {
     const char *const *w = c->words.words;
-    bool address = c->lever == PLAN_LEVER_VMK_ADDRESS;
-    fprintf(out, "%s%s%s %s%s%s", w[1], address ? " " : "", address ? w[2] : "", c->from ? c->from : "",
-            c->from ? " -> " : "", address ? w[3] : w[2]);
+    bool two = c->lever == PLAN_LEVER_VMK_ADDRESS || c->lever == PLAN_LEVER_VMK_BINDING;
+    fprintf(out, "%s%s%s %s%s%s", w[1],
+            !two                                 ? ""
+            : c->lever == PLAN_LEVER_VMK_BINDING ? " on "
+                                                 : " ",
+            two ? w[2] : "", c->from ? c->from : "", c->from ? " -> " : "", two ? w[3] : w[2]);
 }
 
 static const char *const supports[] = {"supported", "preview", "tolerated", "unsupported"};
@@ -76,9 +79,11 @@ static const struct plan_way_facts ways[] = {
     [PLAN_WAY_SUBNETS] = {"subnets", PLAN_SUPPORTED, "any release",
                           "one VMkernel interface per subnet; routing picks the interface (vSphere Storage guide)"},
     [PLAN_WAY_VMK_BINDING] = {"vmk-binding", PLAN_SUPPORTED, "vSphere 8.0 U3",
-                              "NFS 4.1 datastores bound to a VMkernel interface"},
-    [PLAN_WAY_VMK_BINDING_3] = {"vmk-binding-nfs3", PLAN_PREVIEW, "vSphere 8.0 U1",
-                                "binding of NFS 3 datastores: no public document was found that says it is supported"},
+                              "NFS 4.1 datastores bound to a VMkernel interface (core.vmware.com, NFS in 8.0 U3)"},
+    [PLAN_WAY_VMK_BINDING_3] =
+        {"vmk-binding-nfs3", PLAN_SUPPORTED, "vSphere 8.0 U1",
+         "NFS 3 datastores bound to a VMkernel interface (vSphere Storage 8.0, \"Configure VMkernel Binding for NFS 3 "
+         "Datastore\"; vSphere API, HostNasVolumeSpec.vmknicToBind, since 8.0.1.0)"},
     [PLAN_WAY_NCONNECT] =
         {"nconnect", PLAN_SUPPORTED, "vSphere 8.0 U2",
          "several connections per NFS 3 datastore; all share the addresses, so only a hash over ports "
@@ -128,4 +133,11 @@ enum plan_way plan_lever_way(enum plan_lever lever)
                                         [PLAN_LEVER_NAMES] = PLAN_WAY_NAMES};
     static_assert(sizeof all / sizeof all[0] == PLAN_LEVERS, "a way for each lever");
     return all[lever];
+}
+
+enum plan_way plan_change_way(const struct topo *t, const struct plan_change *c)
+{
+    int datastore = c->lever == PLAN_LEVER_VMK_BINDING ? topo_find_datastore(t, c->words.words[1]) : -1;
+    return datastore >= 0 && t->datastores[datastore].nfs == TOPO_NFS3 ? PLAN_WAY_VMK_BINDING_3
+                                                                       : plan_lever_way(c->lever);
 }

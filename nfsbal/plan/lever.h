@@ -22,8 +22,8 @@ enum plan_lever {
     PLAN_LEVERS
 };
 enum {
-    PLAN_LEVERS_DEFAULT = 1 << PLAN_LEVER_VIP | 1 << PLAN_LEVER_VMK_ADDRESS | 1 << PLAN_LEVER_LIF_HOME |
-                          1 << PLAN_LEVER_VOLUME_OWNER | 1 << PLAN_LEVER_SWITCH_HASH
+    PLAN_LEVERS_DEFAULT = 1 << PLAN_LEVER_VIP | 1 << PLAN_LEVER_VMK_ADDRESS | 1 << PLAN_LEVER_VMK_BINDING |
+                          1 << PLAN_LEVER_LIF_HOME | 1 << PLAN_LEVER_VOLUME_OWNER | 1 << PLAN_LEVER_SWITCH_HASH
 };
 const char *plan_lever_name(enum plan_lever lever); /* "vmk-address" */
 enum plan_cost plan_lever_cost(enum plan_lever lever);
@@ -76,6 +76,7 @@ struct plan_way_facts {
 };
 const struct plan_way_facts *plan_way(enum plan_way way);
 enum plan_way plan_lever_way(enum plan_lever lever);
-const struct plan_way_facts *plan_way_find(const char *id); /* NULL: no such way */
+enum plan_way plan_change_way(const struct topo *t, const struct plan_change *c); /* the same, by NFS version too */
+const struct plan_way_facts *plan_way_find(const char *id);                       /* NULL: no such way */
 
 #endif

@@ -77,6 +77,7 @@ struct plan_options {
         worth; /* fraction: a row is chosen while each further change lowers max_load by as much; 0: see max_changes */
     bool best; /* the best row, whatever it changes */
     bool allow_indirect;   /* VIPs whose controller isn't the export's owner too */
+    bool bindings;         /* looks at each interface that a mount could be bound to */
     enum plan_cost frozen; /* mounts whose change would be of this class or worse stay as they are; 0: all may change */
 };
 

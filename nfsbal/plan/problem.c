@@ -70,12 +70,26 @@ size_t plan_shares(const struct topo *t, const struct flow *flow, enum flow_dire
     return c.n;
 }
 
-struct flow plan_flow(const struct plan_problem *p, int host, int vip)
+int plan_slot(const struct plan_problem *p, int host, int iface)
 {
-    size_t pair = (size_t)host * p->t->n_vips + (size_t)vip;
+    for (size_t s = 1; s < p->n_slots; s++)
+        if (p->slot_iface[s * p->n_hosts + (size_t)host] == iface)
+            return (int)s;
+    return -1;
+}
+
+size_t plan_pair_of(const struct plan_problem *p, int datastore, int host, int vip)
+{
+    int bound = topo_bound_iface(p->t, datastore, host), place = p->host_of[host];
+    int slot = bound < 0 ? 0 : plan_slot(p, place, bound);
+    return ((size_t)(slot < 0 ? 0 : slot) * p->n_hosts + (size_t)place) * p->t->n_vips + (size_t)vip;
+}
+
+struct flow plan_flow(const struct plan_problem *p, size_t pair)
+{
     return (struct flow){.mount = (int)pair,
                          .iface = p->site.mounts[pair].iface,
-                         .vip = vip,
+                         .vip = (int)(pair % p->t->n_vips),
                          .sport = 1023,
                          .dport = 2049,
                          .sport_origin = TOPO_DRAWN};
@@ -102,11 +116,12 @@ static int resource_of(struct plan_problem *p, int *place, int linkdir, enum flo
 }
 
 /* Paths of one pair in both directions. */
-static void walk_pair(struct plan_problem *p, int host, int vip, struct collect *c, int *place)
+static void walk_pair(struct plan_problem *p, size_t index, struct collect *c, int *place)
 {
     const struct topo *t = &p->site;
-    struct plan_pair *pair = &p->pairs[(size_t)host * t->n_vips + (size_t)vip];
-    struct flow flow = plan_flow(p, host, vip);
+    struct plan_pair *pair = &p->pairs[index];
+    struct flow flow = plan_flow(p, index);
+    int vip = flow.vip;
     struct plan_use uses[256] = {0};
     int choices[2 * PATH_MAX_HOPS] = {0};
     size_t n_uses = 0, n_choices = 0;
@@ -143,13 +158,41 @@ static void walk_pair(struct plan_problem *p, int host, int vip, struct collect 
     pair->n_choices = n_choices;
 }
 
-static void route(struct plan_problem *p, int host, int vip, int first, int n)
+/* The router's interface that is the gateway of a host's, or -1. */
+static int router_of(const struct topo *t, int iface)
+{
+    for (size_t i = 0; i < t->n_ifaces; i++)
+        if (t->nodes[t->boxes[t->ifaces[i].box].node].kind == TOPO_ROUTER &&
+            topo_addr_equal(&t->ifaces[i].addr, &t->ifaces[iface].gateway))
+            return (int)i;
+    return -1;
+}
+
+/* Over an interface that a mount is bound to. */
+static void bind_to(const struct topo *t, struct topo_mount *m, int iface)
+{
+    const struct topo_iface *f = &t->ifaces[iface];
+    const struct topo_addr *to = &t->vips[m->vip].addr;
+    m->bound = true;
+    m->iface_origin = TOPO_GIVEN;
+    if (f->addr.version != to->version || !topo_addr_same_subnet(&f->addr, to, f->addr.prefix))
+        m->gateway_iface = f->gateway.version == to->version ? router_of(t, iface) : -1;
+    else
+        m->iface = iface;
+    if (m->gateway_iface >= 0)
+        m->iface = iface;
+}
+
+static void route(struct plan_problem *p, int slot, int host, int vip, int first, int n)
 {
     const struct topo *t = p->t;
-    struct topo_mount *m = &p->site.mounts[(size_t)host * t->n_vips + (size_t)vip];
+    size_t pair = ((size_t)slot * p->n_hosts + (size_t)host) * t->n_vips + (size_t)vip;
+    struct topo_mount *m = &p->site.mounts[pair];
     bool several;
-    int routed;
+    int routed, bound = slot > 0 ? p->slot_iface[(size_t)slot * p->n_hosts + (size_t)host] : -1;
+    p->pairs[pair].mount = m;
     *m = (struct topo_mount){.host = p->hosts[host].box,
+                             .iface = -1,
                              .server = "",
                              .path = "",
                              .vip = vip,
@@ -157,15 +200,61 @@ static void route(struct plan_problem *p, int host, int vip, int first, int n)
                              .nconnect = 1,
                              .asked = 1,
                              .shares_with = -1};
+    if (bound >= 0)
+        bind_to(t, m, bound);
+    if (slot > 0)
+        return;
     m->iface = topo_route(t, first, n, &t->vips[vip].addr, &several, &routed);
     m->iface_origin = several ? TOPO_ASSUMED : TOPO_DERIVED;
-    for (size_t i = 0; m->iface < 0 && routed >= 0 && i < t->n_ifaces; i++)
-        if (t->nodes[t->boxes[t->ifaces[i].box].node].kind == TOPO_ROUTER &&
-            topo_addr_equal(&t->ifaces[i].addr, &t->ifaces[routed].gateway)) {
-            m->gateway_iface = (int)i;
-            m->iface = routed;
+    if (m->iface < 0 && routed >= 0)
+        m->gateway_iface = router_of(t, routed);
+    if (m->gateway_iface >= 0)
+        m->iface = routed;
+}
+
+/* Interfaces that mounts may be bound to: of ESXi hosts where the file binds some, or several in the subnet of a VIP where the lever
+ * is asked for. */
+static bool may_bind(const struct plan_problem *p, int iface)
+{
+    const struct topo *t = p->t;
+    const struct topo_iface *f = &t->ifaces[iface];
+    if (t->nodes[t->boxes[f->box].node].kind != TOPO_ESXI)
+        return false;
+    for (size_t d = 0; d < t->n_datastores; d++)
+        for (size_t i = 0; t->datastores[d].bound && i < t->datastores[d].n_hosts; i++)
+            if (t->datastores[d].bound[i] == iface)
+                return true;
+    for (size_t v = 0; v < t->n_vips && p->wanted.bindings; v++)
+        if (f->addr.version == t->vips[v].addr.version &&
+            topo_addr_same_subnet(&f->addr, &t->vips[v].addr, f->addr.prefix))
+            return true;
+    return false;
+}
+
+static void find_slots(struct plan_problem *p)
+{
+    const struct topo *t = p->t;
+    size_t *n = arena_alloc(p->arena, (p->n_hosts + 1) * sizeof *n), most = 0;
+    bool any = p->wanted.bindings;
+    p->n_slots = 1;
+    for (size_t d = 0; d < t->n_datastores && !any; d++)
+        any = t->datastores[d].bound != NULL;
+    for (int i = 0; any && i < (int)t->n_ifaces; i++)
+        if (p->host_of[t->ifaces[i].box] >= 0 && may_bind(p, i)) {
+            size_t *its = &n[p->host_of[t->ifaces[i].box]];
+            most = ++*its > most ? *its : most;
         }
-    p->pairs[(size_t)host * t->n_vips + (size_t)vip].mount = m;
+    p->n_slots += most;
+    p->slot_iface = arena_alloc(p->arena, (p->n_slots * p->n_hosts + 1) * sizeof *p->slot_iface);
+    for (size_t i = 0; i < p->n_slots * p->n_hosts; i++)
+        p->slot_iface[i] = -1;
+    for (size_t h = 0; h < p->n_hosts; h++)
+        n[h] = 0;
+    for (int i = 0; most && i < (int)t->n_ifaces; i++) {
+        int host = p->host_of[t->ifaces[i].box];
+        if (host >= 0 && may_bind(p, i))
+            p->slot_iface[++n[host] * p->n_hosts + (size_t)host] = i;
+    }
 }
 
 static bool is_host(const struct topo *t, int box)
@@ -191,7 +280,7 @@ static void find_hosts(struct plan_problem *p)
 static void make_pairs(struct plan_problem *p)
 {
     const struct topo *t = p->t;
-    size_t n = p->n_hosts * t->n_vips;
+    size_t n = plan_pairs(p);
     int *place = malloc((4 * t->n_links + 1) * sizeof *place);
     struct collect c = {calloc(2 * t->n_links + 1, sizeof *c.share), malloc((2 * t->n_links + 1) * sizeof *c.touched),
                         0};
@@ -209,10 +298,11 @@ static void make_pairs(struct plan_problem *p)
         for (int i = 0; i < (int)t->n_ifaces; i++)
             if (t->ifaces[i].box == p->hosts[h].box && !count++)
                 first = i;
-        for (int v = 0; v < (int)t->n_vips; v++) {
-            route(p, h, v, first, count);
-            walk_pair(p, h, v, &c, place);
-        }
+        for (int s = 0; s < (int)p->n_slots; s++)
+            for (int v = 0; v < (int)t->n_vips; v++) {
+                route(p, s, h, v, first, count);
+                walk_pair(p, ((size_t)s * p->n_hosts + (size_t)h) * t->n_vips + (size_t)v, &c, place);
+            }
     }
     free(place);
     free(c.share);
@@ -287,6 +377,7 @@ struct plan_problem *plan_problem_new(const struct topo *t, const struct plan_op
     *p = (struct plan_problem){.t = t, .wanted = *wanted, .arena = arena};
     problem[0] = '\0';
     find_hosts(p);
+    find_slots(p);
     make_pairs(p);
     make_units(p);
     for (size_t d = 0; d < t->n_datastores && !*problem; d++)

@@ -63,7 +63,8 @@ struct plan_host {
     double even[2]; /* what each had, were its units' load spread evenly; 0: no load */
 };
 
-/* A host and a VIP: the way there. */
+/* A host, a VIP and the interface: the way there. Slot 0 is what routing picks; the others are interfaces that a mount may be bound
+ * to, where the file binds one or the lever is asked for. */
 struct plan_pair {
     struct topo_mount *mount; /* as it would be */
     bool works;
@@ -80,7 +81,9 @@ struct plan_problem {
     struct plan_host *hosts;
     size_t n_hosts;
     int *host_of;            /* per box: place in hosts[], or -1 */
-    struct plan_pair *pairs; /* [host * n_vips + vip] */
+    struct plan_pair *pairs; /* [(slot * n_hosts + host) * n_vips + vip] */
+    size_t n_slots;
+    int *slot_iface; /* [slot * n_hosts + host]: interface, or -1 */
     struct plan_resource *resources;
     size_t n_resources;
     struct plan_unit *units;
@@ -99,8 +102,15 @@ struct plan_problem *plan_problem_new(const struct topo *t, const struct plan_op
                                       size_t size);
 void plan_problem_free(struct plan_problem *p);
 
+/* The pair of a datastore on a host (box) by a VIP, with what the datastore is bound to there. */
+size_t plan_pair_of(const struct plan_problem *p, int datastore, int host, int vip);
+static inline size_t plan_pairs(const struct plan_problem *p) { return p->n_slots * p->n_hosts * p->t->n_vips; }
+
+/* The slot of a host's (place in hosts[]) interface, or -1. */
+int plan_slot(const struct plan_problem *p, int host, int iface);
+
 /* The flow of a pair, over connection 0. */
-struct flow plan_flow(const struct plan_problem *p, int host, int vip);
+struct flow plan_flow(const struct plan_problem *p, size_t pair);
 
 /* The part of a flow on each link direction, with what is not known spread evenly: share[linkdir], zero before; touched[] are those
  * that are not zero, their count is returned. `path` is the flow's. */

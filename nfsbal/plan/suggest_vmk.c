@@ -39,10 +39,17 @@ static double power16(double x)
     return x * x;
 }
 
+/* The i-th pair of a host: slots, and in each the VIPs. */
+static size_t pair_at(const struct site *s, size_t host, size_t i)
+{
+    return (i / s->ext.n_vips * s->p->n_hosts + host) * s->ext.n_vips + i % s->ext.n_vips;
+}
+
+/* The first that carries something. */
 static int iface_of(const struct site *s, size_t host)
 {
-    for (size_t v = 0; v < s->ext.n_vips; v++) {
-        size_t pair = host * s->ext.n_vips + v;
+    for (size_t i = 0; i < s->p->n_slots * s->ext.n_vips; i++) {
+        size_t pair = pair_at(s, host, i);
         if (s->amount[2 * pair] > 0 || s->amount[2 * pair + 1] > 0)
             return s->p->pairs[pair].mount->iface;
     }
@@ -53,9 +60,9 @@ static int iface_of(const struct site *s, size_t host)
 static double *vector_of(struct site *s, size_t host)
 {
     double *loads = calloc(s->dirs + 1, sizeof *loads);
-    for (size_t v = 0; loads && v < s->ext.n_vips; v++) {
-        size_t pair = host * s->ext.n_vips + v;
-        struct flow flow = plan_flow(s->p, (int)host, (int)v);
+    for (size_t i = 0; loads && i < s->p->n_slots * s->ext.n_vips; i++) {
+        size_t pair = pair_at(s, host, i);
+        struct flow flow = plan_flow(s->p, pair);
         for (int d = 0; d < 2; d++) {
             struct path path;
             enum flow_direction direction = (enum flow_direction)d;
@@ -66,8 +73,8 @@ static double *vector_of(struct site *s, size_t host)
                 return NULL;
             }
             size_t n = plan_shares(&s->ext, &flow, direction, &path, s->share, s->touched);
-            for (size_t i = 0; i < n; i++) {
-                int linkdir = s->touched[i];
+            for (size_t k = 0; k < n; k++) {
+                int linkdir = s->touched[k];
                 loads[2 * linkdir + d] += s->amount[2 * pair + (size_t)d] * s->share[linkdir] *
                                           predict_wire_factor(&s->ext, &flow, direction, linkdir) /
                                           fmax(predict_capacity(&s->ext, linkdir), 1);
@@ -86,7 +93,7 @@ static void count_amounts(struct site *s, const struct plan *plan, const struct 
         const int *hosts = plan_unit_hosts(s->p, &plan->units[u], &n);
         for (size_t h = 0; h < n; h++) {
             int vip = plan_vip(plan, row, u, hosts[h]);
-            size_t pair = (size_t)s->p->host_of[hosts[h]] * s->ext.n_vips + (size_t)(vip < 0 ? 0 : vip);
+            size_t pair = plan_pair_of(s->p, plan->units[u].datastore, hosts[h], vip < 0 ? 0 : vip);
             if (vip < 0 || !s->p->pairs[pair].works)
                 continue;
             s->amount[2 * pair] += ds->weight_write;
@@ -227,7 +234,7 @@ static bool site_new(struct site *s, const struct plan *plan, const struct topo_
     const struct topo *t = &p->site;
     *s = (struct site){.p = p, .ext = *t, .from = from, .n_from = n_from, .dirs = 4 * t->n_links};
     s->ext.ifaces = malloc((t->n_ifaces + 1) * sizeof *s->ext.ifaces);
-    s->amount = calloc(2 * p->n_hosts * t->n_vips + 1, sizeof *s->amount);
+    s->amount = calloc(2 * plan_pairs(p) + 1, sizeof *s->amount);
     s->vectors = calloc(p->n_hosts * (n_from + 1) + 1, sizeof *s->vectors);
     s->loads = calloc(s->dirs + 1, sizeof *s->loads);
     s->has = calloc(p->n_hosts + 1, sizeof *s->has);

@@ -261,6 +261,7 @@ static const struct rule entries[] = {
     {NULL, "cases", case_of},
     {NULL, "mounted", node_name},
     {NULL, "nconnect", node_name},
+    {NULL, "vmknic", node_name},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])

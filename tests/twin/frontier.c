@@ -32,7 +32,7 @@ static double load_of(const struct topo *t, int linkdir, enum flow_direction d, 
     assert_non_null(p);
     *flows = 0;
     for (size_t m = 0; m < t->n_mounts; m++) {
-        struct flow flow = plan_flow(p, p->host_of[t->mounts[m].host], t->mounts[m].vip);
+        struct flow flow = plan_flow(p, plan_pair_of(p, t->mounts[m].datastore, t->mounts[m].host, t->mounts[m].vip));
         struct path path;
         assert_int_equal(path_walk(&p->site, NULL, &flow, d, false, &path), PATH_OK);
         for (size_t h = 0; h < path.n_hops; h++) {

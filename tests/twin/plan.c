@@ -34,7 +34,7 @@ struct slow {
 static void add_flow(struct slow *s, int host, int vip, int d)
 {
     const struct topo *t = &s->p->site;
-    struct flow flow = plan_flow(s->p, host, vip);
+    struct flow flow = plan_flow(s->p, (size_t)host * t->n_vips + (size_t)vip);
     struct path path;
     assert_int_equal(path_walk(t, NULL, &flow, (enum flow_direction)d, false, &path), PATH_OK);
     for (size_t h = 0; h < path.n_hops; h++) {

@@ -159,8 +159,9 @@ static bool listens(int port)
     return listens_in("/proc/self/net/tcp6", port) || listens_in("/proc/self/net/tcp", port);
 }
 
-/* The last line of the log that says what went wrong, without time and place. Empty when there is none. */
-static void last_complaint(char *out, size_t size)
+/* The last line of the log that says what went wrong, without time and place; `any`: the last line at all, for programs that mark
+ * none. Empty when there is none. */
+static void last_complaint(bool any, char *out, size_t size)
 {
     static char tail[LOG_TAIL + 1];
     *out = '\0';
@@ -175,9 +176,20 @@ static void last_complaint(char *out, size_t size)
         if (next)
             *next++ = '\0';
         char *what = strstr(line, " :CRIT :"), *major = strstr(line, " :MAJ :");
+        if (any && *line)
+            snprintf(out, size, ": %.*s", (int)size - 3, line);
         if (what || major)
             snprintf(out, size, ": %s", what ? what + 8 : major + 7);
     }
+}
+
+/* What they print goes there; without it they don't run. */
+static void make_log(struct keeper *k)
+{
+    int log = open(SERVER_LOG, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (log < 0)
+        give_up(k, "%s: %s/ganesha.log: %s", k->config->name, k->config->dir, strerror(errno));
+    close(log);
 }
 
 static pid_t spawn(struct keeper *k, const char *program, char *const argv[])
@@ -247,12 +259,14 @@ static bool ended(pid_t pid, int *status) { return waitpid(pid, status, WNOHANG)
 static void start_rpcbind(struct keeper *k)
 {
     static char name[] = "rpcbind", foreground[] = "-f";
-    char *argv[] = {name, foreground, NULL};
+    char *argv[] = {name, foreground, NULL}, complaint[160];
     int status;
     k->rpcbind_pid = spawn(k, k->rpcbind, argv);
     for (int waited = 0; access("/run/rpcbind.sock", F_OK); waited += STEP_MS) {
-        if (k->rpcbind_pid < 0 || ended(k->rpcbind_pid, &status) || waited > RPCBIND_MS)
-            give_up(k, "%s: rpcbind doesn't start; its output is in %s/ganesha.log", k->config->name, k->config->dir);
+        if (k->rpcbind_pid < 0 || ended(k->rpcbind_pid, &status) || waited > RPCBIND_MS) {
+            last_complaint(true, complaint, sizeof complaint);
+            give_up(k, "%s: rpcbind doesn't start%s", k->config->name, complaint);
+        }
         pause_ms(STEP_MS);
     }
 }
@@ -271,7 +285,7 @@ static void start_ganesha(struct keeper *k)
     k->ganesha_pid = spawn(k, k->ganesha, argv);
     for (int waited = 0; !listens(SERVER_PORT) || !listens(SERVER_MOUNT_PORT); waited += STEP_MS) {
         if (k->ganesha_pid < 0 || ended(k->ganesha_pid, &status)) {
-            last_complaint(complaint, sizeof complaint);
+            last_complaint(false, complaint, sizeof complaint);
             give_up(k, "%s: nfs-ganesha doesn't start%s", k->config->name, complaint);
         }
         if (waited > GANESHA_MS)
@@ -292,7 +306,7 @@ static void __attribute__((noreturn)) keep(struct keeper *k, const sigset_t *sig
         for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
             if (pid != k->ganesha_pid)
                 continue; /* rpcbind: clients know the ports */
-            last_complaint(complaint, sizeof complaint);
+            last_complaint(false, complaint, sizeof complaint);
             give_up(k, "%s: nfs-ganesha has ended%s", k->config->name, complaint);
         }
     }
@@ -348,6 +362,7 @@ static void __attribute__((noreturn)) run_keeper(struct keeper *k)
     if (setns(k->netns, CLONE_NEWNET))
         give_up(k, "%s: entering its namespace: %s", k->config->name, strerror(errno));
     prepare_mounts(k);
+    make_log(k);
     if (chdir("/"))
         give_up(k, "%s: /: %s", k->config->name, strerror(errno));
     start_rpcbind(k);

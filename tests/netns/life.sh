@@ -15,6 +15,7 @@ emu exec $lab a -- ping -q -c 3 -i 0.05 -W 2 10.0.0.2 >/dev/null || fail "no pin
 ip netns exec emu-$lab-a ping -q -c 1 -W 2 10.0.0.2 >/dev/null || fail "no ping by ip netns"
 emu exec $lab a -- ip route get 10.0.0.2 | grep -q 'src 10.0.0.1' || fail "no route"
 emu exec $lab a -- sh -c 'exit 7' && fail "emu exec hides the exit code" || [ $? -eq 7 ]
+[ "$(SHELL=/bin/sh emu shell $lab b <<<'ip -br addr; exit 3' || echo "exit $?")" = "$(emu exec $lab b -- ip -br addr; echo exit 3)" ] || fail "emu shell"
 emu exec $lab a -- no-such-program 2>/dev/null && fail "no-such-program runs" || [ $? -eq 127 ]
 emu list | grep -q "^$lab  up  $rig/pair.yaml$" || fail "emu list: $(emu list)"
 emu list --json >"$rig/list.json"
@@ -22,12 +23,14 @@ grep -q '"netns": "/run/netns/emu-'$lab'-a"' "$rig/list.json" || fail "emu list 
 /usr/bin/python3 tests/support/schema.py "$rig/list.json" "$EMU_RUNDIR/$lab/lab.json" || fail "not as in docs/*.schema.json"
 
 # A second lab with the same addresses: each sees its own.
-emu up -q --no-nas --name $lab-2 --scale 0.5 "$rig/pair.yaml"
+emu up -q --no-nas --name $lab-2 --scale 0.5 --detail frame "$rig/pair.yaml"
 emu exec $lab b -- ip addr add 10.0.0.77/24 dev eth0
 emu exec $lab a -- ping -q -c 1 -W 2 10.0.0.77 >/dev/null || fail "an address added by hand is not reached"
 emu exec $lab-2 a -- ping -q -c 1 -W 2 10.0.0.2 >/dev/null || fail "no ping in the second lab"
 emu exec $lab-2 a -- ping -q -c 1 -W 0.3 10.0.0.77 >/dev/null && fail "two labs see one another"
 emu list | grep -q "scale 0.5" || fail "no scale in emu list"
+emu list --json >"$rig/list.json"
+grep -q '"detail": "frame"' "$rig/list.json" || fail "no detail in emu list --json"
 
 # What a node has started goes with the lab.
 emu exec $lab a -- sh -c 'trap "" TERM; sleep 1000 & sleep 1000' &

@@ -316,6 +316,7 @@ static void stop(struct up_lab *u)
     nas_stop(u->nas);
     lab_end_processes(u->lab);
     datapath_free(u->datapath);
+    u->datapath = NULL; /* what is said from here on has no time */
     for (size_t b = 0; u->spaces && b < u->topo->n_boxes; b++)
         netns_close(u->spaces[b]);
     free(u->spaces);

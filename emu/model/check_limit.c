@@ -4,13 +4,6 @@
 #include <inttypes.h>
 #include <strings.h>
 
-/* NFS.MaxVolumes where the file doesn't say it: 8 up to 5.5, 32 since 6.0; 0: release not known. */
-static int64_t preset_volumes(const struct topo_node *node)
-{
-    unsigned release = check_esxi_release(node->version);
-    return release == 0 ? 0 : release < CHECK_ESXI(6, 0, 0) ? 8 : 32;
-}
-
 static struct diag_mark limit_mark(const struct topo_node *node, const char *name)
 {
     for (size_t i = 0; i < node->n_limits; i++)
@@ -42,7 +35,7 @@ static void too_many_volumes(struct check *c, size_t box, bool nfs3)
     const char *name = nfs3 ? "NFS.MaxVolumes" : "NFS41.MaxVolumes";
     unsigned connections;
     bool given;
-    int64_t limit = check_limit(node, name, nfs3 ? preset_volumes(node) : 0, &given);
+    int64_t limit = topo_max_volumes(node, nfs3, &given);
     size_t n = count_mounts(c, box, nfs3, &connections);
 
     if (limit > 0 && n > (uint64_t)limit)
@@ -60,6 +53,57 @@ static void max_volumes(struct check *c)
             too_many_volumes(c, b, true);
             too_many_volumes(c, b, false);
         }
+}
+
+/* MaxVolumes was raised, what it takes of memory was not. */
+static void heap_not_raised(struct check *c)
+{
+    for (size_t b = 0; b < c->t->n_boxes; b++) {
+        const struct topo_node *node = check_node(c->t, (int)b);
+        bool volumes, heap, begin;
+        if (node->kind != TOPO_ESXI)
+            continue;
+        unsigned n = topo_max_volumes(node, true, &volumes);
+        unsigned usual = check_esxi_release(node->version) < CHECK_ESXI(6, 0, 0) ? 8 : 32;
+        int64_t most = check_limit(node, "Net.TcpipHeapMax", 0, &heap);
+        int64_t first = check_limit(node, "Net.TcpipHeapSize", 0, &begin);
+        if (heap && first > most)
+            check_add(c, limit_mark(node, "Net.TcpipHeapSize"), c->t->boxes[b].name, "raise Net.TcpipHeapMax with it",
+                      "Net.TcpipHeapSize %" PRId64 " is more than Net.TcpipHeapMax %" PRId64, first, most);
+        if (volumes && n > usual && usual == 8 && node->version && !(heap && begin))
+            check_add(c, limit_mark(node, "NFS.MaxVolumes"), c->t->boxes[b].name,
+                      "set Net.TcpipHeapSize to 30 and Net.TcpipHeapMax to 120 or more, and reboot",
+                      "NFS.MaxVolumes is raised to %u, %s not", n,
+                      heap || begin ? (heap ? "Net.TcpipHeapSize is" : "Net.TcpipHeapMax is")
+                                    : "Net.TcpipHeapSize and Net.TcpipHeapMax are");
+    }
+}
+
+/* Connections that find no room in the heap. */
+static void heap_full(struct check *c)
+{
+    const struct topo *t = c->t;
+
+    for (size_t b = 0; b < t->n_boxes; b++) {
+        const struct topo_node *node = check_node(t, (int)b);
+        size_t wanted = 0, refused = 0;
+        bool given;
+        if (node->kind != TOPO_ESXI || !topo_heap(node, &given))
+            continue;
+        uint64_t each = t->stacks[b].send_buffer + t->stacks[b].receive_buffer;
+        for (size_t i = c->host_first[b]; i < c->host_first[b + 1]; i++) {
+            const struct topo_mount *m = &t->mounts[c->host_mounts[i]];
+            wanted += m->nconnect + (m->refused == TOPO_OVER_HEAP ? m->asked : 0);
+            refused += m->refused == TOPO_OVER_HEAP;
+        }
+        if (refused)
+            check_add(c, limit_mark(node, "Net.TcpipHeapMax"), t->boxes[b].name,
+                      "raise Net.TcpipHeapMax, or lower the NFS socket buffers",
+                      "%zu of the datastores do not mount: %zu connections with buffers of %" PRIu64
+                      " KiB do not fit into Net.TcpipHeapMax, %" PRIu64 " MB%s",
+                      refused, wanted, each / 1024, topo_heap(node, &given) >> 20,
+                      given ? "" : check_text(c, " (the default of %s)", node->version));
+    }
 }
 
 static void max_connections(struct check *c)
@@ -164,6 +208,26 @@ const struct check_rule check_limit_rules[] = {
      "    esxcli system settings advanced list -o /Net/TcpipHeapMax\n"
      "    esxcli storage nfs list | wc -l\n",
      max_volumes},
+    {"heap-full", DIAG_ERROR, "connections do not fit into the TCP/IP heap",
+     "Each NFS connection takes its send and receive buffer from the heap of the TCP/IP stack, which grows to\n"
+     "Net.TcpipHeapMax (64 MB by default in 5.0 and 5.1). That both buffers are taken in full is assumed. A datastore\n"
+     "without room shares a connection to its VIP where there is one, else it does not mount.\n"
+     "\n"
+     "Prove it:\n"
+     "\n"
+     "    esxcli system settings advanced list -o /Net/TcpipHeapMax\n"
+     "    grep -i heap /var/log/vmkernel.log\n",
+     heap_full},
+    {"heap-not-raised", DIAG_WARNING, "NFS.MaxVolumes is raised without the TCP/IP heap",
+     "VMware's article on the number of NFS mounts (KB 2239) raises three settings together: NFS.MaxVolumes,\n"
+     "Net.TcpipHeapSize and Net.TcpipHeapMax. With the heap of the default, mounts or connections may fail\n"
+     "later, when all are busy.\n"
+     "\n"
+     "Prove it:\n"
+     "\n"
+     "    esxcli system settings advanced list -o /Net/TcpipHeapSize\n"
+     "    esxcli system settings advanced list -o /Net/TcpipHeapMax\n",
+     heap_not_raised},
     {"connections-shared", DIAG_WARNING, "datastores on one VIP share TCP connections",
      "ESXi opens at most SunRPC.MaxConnPerIP connections to one server address (4 in older builds, 32 in\n"
      "newer). Datastores above that share the connections of others: one slow or stalled datastore then\n"

@@ -68,6 +68,23 @@ static double links_used(const struct result *r, struct expect_selection s, doub
     return n;
 }
 
+enum mounts_what { MOUNTS_ALL, MOUNTS_CONNECTIONS };
+
+/* Mounts, or their TCP connections, that hosts have. */
+static double mounts(const struct result *r, struct expect_selection s, double parameter)
+{
+    const struct topo *t = r->topo;
+    double n = 0;
+    for (size_t i = 0; i < t->n_mounts; i++) {
+        const struct topo_mount *m = &t->mounts[i];
+        if (m->vip < 0 || m->iface < 0 || m->refused || (s.kind == EXPECT_HOST && m->host != s.index) ||
+            (s.kind == EXPECT_VIP && m->vip != s.index))
+            continue;
+        n += parameter > 0 ? m->nconnect * (m->n_vips ? m->n_vips : 1) : 1;
+    }
+    return n;
+}
+
 static double util(const struct result *r, struct expect_selection s, double parameter)
 {
     (void)parameter;
@@ -242,6 +259,8 @@ static const struct expect_metric metrics[] = {
     {"read_mean",       EXPECT_SECONDS,     ENTITIES, mean, MEAN_READ},
     {"write_mean",      EXPECT_SECONDS,     ENTITIES, mean, MEAN_WRITE},
     {"load",            EXPECT_NUMBER,      BIT(EXPECT_ALL), load, 0},
+    {"mounts",          EXPECT_NUMBER,      BIT(EXPECT_ALL) | BIT(EXPECT_HOST) | BIT(EXPECT_VIP), mounts, MOUNTS_ALL},
+    {"connections",     EXPECT_NUMBER,      BIT(EXPECT_ALL) | BIT(EXPECT_HOST) | BIT(EXPECT_VIP), mounts, MOUNTS_CONNECTIONS},
     {"latency_max",     EXPECT_SECONDS,     BIT(EXPECT_VMS), machines, VMS_LONGEST},
 };
 // clang-format on

@@ -22,7 +22,7 @@ int schedule_owner(const struct topo *t, int mount)
 bool schedule_runs(const struct result *r, const struct result_job *j)
 {
     const struct topo_mount *m = &r->topo->mounts[j->mount];
-    return m->vip >= 0 && m->iface >= 0 && result_works(r, m->host);
+    return m->vip >= 0 && m->iface >= 0 && !m->refused && result_works(r, m->host);
 }
 
 struct span {
@@ -74,6 +74,28 @@ static ps_t ramp_of(ps_t length)
     return ramp;
 }
 
+/* Says what the hosts that work do not mount, and who shares. */
+static void note_refused(struct result *r)
+{
+    const struct topo *t = r->topo;
+    size_t n[3] = {0}, of = 0, shared = 0;
+    for (size_t i = 0; i < t->n_mounts; i++) {
+        const struct topo_mount *m = &t->mounts[i];
+        if (!result_works(r, m->host) || t->nodes[t->boxes[m->host].node].kind != TOPO_ESXI)
+            continue;
+        of++;
+        n[m->refused]++;
+        shared += m->shares_with >= 0;
+    }
+    if (n[TOPO_OVER_VOLUMES])
+        result_note(r, "%zu of %zu mounts are refused: NFS.MaxVolumes", n[TOPO_OVER_VOLUMES], of);
+    if (n[TOPO_OVER_HEAP])
+        result_note(r, "%zu of %zu mounts are refused: no room in Net.TcpipHeapMax", n[TOPO_OVER_HEAP], of);
+    if (shared)
+        result_note(r, "%zu of %zu mounts share the connections of others (SunRPC.MaxConnPerIP, Net.TcpipHeapMax)",
+                    shared, of);
+}
+
 bool schedule_make(struct result *r, struct schedule *out)
 {
     size_t n = 0;
@@ -83,6 +105,7 @@ bool schedule_make(struct result *r, struct schedule *out)
         free(s);
         return false;
     }
+    note_refused(r);
     out->first = s[0].from;
     out->end = by_bytes ? PS_NEVER : s[n - 1].to;
     if (by_bytes || n > RESULT_PHASES_MAX) {

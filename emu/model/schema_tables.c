@@ -221,6 +221,8 @@ static const struct schema_key limit_keys[] = {
     {.name = "NFS.MaxVolumes", .shape = SCHEMA_ONE, .value = SCHEMA_INTEGER, .min = 1, .max = 256, .help = "NFS 3 datastores that can be mounted"},
     {.name = "NFS41.MaxVolumes", .shape = SCHEMA_ONE, .value = SCHEMA_INTEGER, .min = 1, .max = 256, .help = "NFS 4.1 datastores that can be mounted"},
     {.name = "SunRPC.MaxConnPerIP", .shape = SCHEMA_ONE, .value = SCHEMA_INTEGER, .min = 1, .max = 128, .help = "TCP connections to one server address; further mounts share them"},
+    {.name = "Net.TcpipHeapSize", .shape = SCHEMA_ONE, .value = SCHEMA_INTEGER, .min = 0, .max = 64, .help = "MB that the TCP/IP stack's heap begins with"},
+    {.name = "Net.TcpipHeapMax", .shape = SCHEMA_ONE, .value = SCHEMA_INTEGER, .min = 1, .max = 1536, .help = "MB that it grows to at most: socket buffers; 64 in 5.0 and 5.1"},
     {.name = "NFS.MaxConnectionsPerDatastore", .shape = SCHEMA_ONE, .value = SCHEMA_INTEGER, .min = 1, .max = 8, .help = "highest nconnect of an NFS 3 datastore; 4"},
     {.name = "NFS41.MaxNConnectConns", .shape = SCHEMA_ONE, .value = SCHEMA_INTEGER, .min = 1, .max = 8, .help = "highest nconnect of an NFS 4.1 datastore; 4"},
     {.name = "NFS.SendBufferSize", .shape = SCHEMA_ONE, .value = SCHEMA_INTEGER, .min = 32, .max = 2048, .help = "KiB of the socket's send buffer"},

@@ -16,14 +16,51 @@ void topo_free(struct topo *t)
 
 const char *topo_linkdir_name(const struct topo *t, int linkdir) { return t->linkdir_names[linkdir]; }
 
+static int64_t limit_of(const struct topo_node *node, const char *name, bool *given)
+{
+    *given = false;
+    for (size_t i = 0; i < node->n_limits; i++)
+        if (strcmp(node->limits[i].name, name) == 0) {
+            *given = true;
+            return node->limits[i].value;
+        }
+    return 0;
+}
+
+/* Ten times the release and its first minor, 55 for "5.5"; 0: not known. */
+static unsigned release_of(const struct topo_node *node)
+{
+    char *end;
+    long major = node->version ? strtol(node->version, &end, 10) : 0;
+    if (major <= 0 || major > 99)
+        return 0;
+    long minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
+    return (unsigned)(10 * major + (minor < 0 ? 0 : minor > 9 ? 9 : minor));
+}
+
+unsigned topo_max_volumes(const struct topo_node *node, bool nfs3, bool *given)
+{
+    unsigned release = release_of(node);
+    int64_t value = limit_of(node, nfs3 ? "NFS.MaxVolumes" : "NFS41.MaxVolumes", given);
+    if (*given)
+        return (unsigned)value;
+    return !nfs3 || release == 0 ? 0 : release < 60 ? 8 : 32;
+}
+
+uint64_t topo_heap(const struct topo_node *node, bool *given)
+{
+    unsigned release = release_of(node);
+    int64_t value = limit_of(node, "Net.TcpipHeapMax", given);
+    if (*given)
+        return (uint64_t)value << 20;
+    return release == 50 || release == 51 ? UINT64_C(64) << 20 : 0;
+}
+
 unsigned topo_connections_per_ip(const struct topo_node *node, bool *given)
 {
-    for (size_t i = 0; i < node->n_limits; i++)
-        if (strcmp(node->limits[i].name, "SunRPC.MaxConnPerIP") == 0) {
-            *given = true;
-            return (unsigned)node->limits[i].value;
-        }
-    *given = false;
+    int64_t value = limit_of(node, "SunRPC.MaxConnPerIP", given);
+    if (*given)
+        return (unsigned)value;
     return node->version && strtol(node->version, NULL, 10) < 7 ? 4 : 32;
 }
 

@@ -248,6 +248,10 @@ struct topo_datastore {
     int first_mount, n_mounts;
 };
 
+/* What an ESXi host does not mount, in the order of the file: more than its NFS.MaxVolumes, or one whose connection finds no room in the
+ * TCP/IP heap and no other to share. */
+enum topo_refusal { TOPO_MOUNTED, TOPO_OVER_VOLUMES, TOPO_OVER_HEAP };
+
 /* One host's mount of a datastore. Mounts of one datastore are contiguous, in order of hosts. */
 struct topo_mount {
     int datastore, host;           /* host: box */
@@ -261,6 +265,7 @@ struct topo_mount {
     unsigned asked;                /* nconnect as this host asks for it */
     unsigned nconnect;             /* connections of its own; 0: shares those of an earlier mount */
     int shares_with;               /* mount whose connections it uses, or -1 */
+    enum topo_refusal refused;     /* then it has no connections at all */
     const int *vips;               /* NFS 4.1 `servers:`, session trunking; NULL otherwise */
     size_t n_vips;
     struct diag_mark mark;
@@ -429,6 +434,14 @@ static inline int topo_port_out(const struct topo *t, int port)
 {
     return t->ports[port].link < 0 ? -1 : 2 * t->ports[port].link + t->ports[port].end;
 }
+
+/* NFS.MaxVolumes or NFS41.MaxVolumes of an ESXi host; where the file gives none, of NFS 3 8 up to release 5.5 and 32 from then on, else 0:
+ * not known. */
+unsigned topo_max_volumes(const struct topo_node *node, bool nfs3, bool *given);
+
+/* Bytes that Net.TcpipHeapMax leaves the TCP/IP stack of an ESXi host; where the file gives none, 64 MB in 5.0 and 5.1, else 0: no limit
+ * known. */
+uint64_t topo_heap(const struct topo_node *node, bool *given);
 
 /* SunRPC.MaxConnPerIP of an ESXi host; where the file gives none, 4 in releases before 7.0, 32 from then on. */
 unsigned topo_connections_per_ip(const struct topo_node *node, bool *given);

@@ -16,8 +16,10 @@ struct peers {
 
 struct host {
     int first_iface, n_ifaces;
-    unsigned connections_per_ip; /* to one server address; 0 = no limit */
-    bool shares;                 /* mounts of one address share the first's connections */
+    unsigned connections_per_ip;          /* to one server address; 0 = no limit */
+    bool shares;                          /* mounts of one address share the first's connections */
+    unsigned volumes_most[2], volumes[2]; /* of NFS 3, of 4.1: how many it mounts, 0 = no limit; so far */
+    uint64_t heap, heap_used;             /* bytes of socket buffers; 0 = no limit */
 };
 
 struct mounting {
@@ -128,21 +130,40 @@ static struct peers *peers_of(struct mounting *m, const struct topo_mount *mount
     return &m->peers[m->n_peers++];
 }
 
+/* What a connection takes of the TCP/IP heap: its two buffers (assumed). */
+static uint64_t buffers_of(const struct build *b, const struct topo_mount *mount)
+{
+    const struct topo_stack *s = &b->t->stacks[mount->host];
+    return s->send_buffer + s->receive_buffer;
+}
+
 /* How many connections a mount has of its own, and with whom it shares when it has none. Linux: mounts of one address use
  * the transport of the first. ESXi: connections to one address are limited, further mounts are dealt to those that exist,
  * in turn (an assumption: no source says to which). */
 static void connect_mount(struct mounting *m, int index, unsigned wanted, enum topo_nfs nfs)
 {
     struct topo_mount *mount = &m->b->t->mounts[index];
-    const struct host *host = &m->hosts[mount->host];
+    struct host *host = &m->hosts[mount->host];
+    unsigned own = wanted, kind = nfs == TOPO_NFS3 ? 0 : 1;
+    mount->shares_with = -1;
+    if (host->volumes_most[kind] && host->volumes[kind] == host->volumes_most[kind]) {
+        mount->refused = TOPO_OVER_VOLUMES;
+        return;
+    }
     struct peers *p = peers_of(m, mount, nfs);
-    unsigned own = wanted;
     if (host->shares && p->n_owners)
         own = 0;
     else if (host->connections_per_ip && p->connections + wanted > host->connections_per_ip)
         own = host->connections_per_ip > p->connections ? host->connections_per_ip - p->connections : 0;
+    if (host->heap && own && host->heap_used + own * buffers_of(m->b, mount) > host->heap)
+        own = (unsigned)((host->heap - host->heap_used) / buffers_of(m->b, mount));
+    if (!own && !p->n_owners) {
+        mount->refused = TOPO_OVER_HEAP;
+        return;
+    }
+    host->heap_used += own * buffers_of(m->b, mount);
+    host->volumes[kind]++;
     mount->nconnect = own;
-    mount->shares_with = -1;
     if (!own && p->n_owners) {
         mount->shares_with = p->owners[p->turn++ % p->n_owners];
         return;
@@ -331,7 +352,10 @@ static void add_mounts(struct mounting *m, int index, const struct doc_node *doc
         else
             route(m, mount);
         mount->asked = connections_asked(doc, host, ds->nconnect);
-        connect_mount(m, (int)t->n_mounts - 1, mount->asked, ds->nfs);
+        if (ds->iscsi)
+            mount->nconnect = mount->asked; /* no limit of NFS holds for a volume */
+        else
+            connect_mount(m, (int)t->n_mounts - 1, mount->asked, ds->nfs);
         ds->n_mounts++;
     }
 }
@@ -432,7 +456,12 @@ static void know_hosts(struct mounting *m)
         const struct topo_node *node = &t->nodes[t->boxes[i].node];
         bool given;
         m->hosts[i].shares = node->kind == TOPO_LINUX;
-        m->hosts[i].connections_per_ip = node->kind == TOPO_ESXI ? topo_connections_per_ip(node, &given) : 0;
+        if (node->kind == TOPO_ESXI) {
+            m->hosts[i].connections_per_ip = topo_connections_per_ip(node, &given);
+            m->hosts[i].heap = topo_heap(node, &given);
+            for (int k = 0; k < 2; k++)
+                m->hosts[i].volumes_most[k] = topo_max_volumes(node, k == 0, &given);
+        }
     }
     for (size_t i = 0; i < t->n_ifaces; i++) {
         struct host *host = &m->hosts[t->ifaces[i].box];

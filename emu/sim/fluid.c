@@ -334,7 +334,7 @@ static bool find_flows(struct fluid *f)
         int owner = schedule_owner(t, f->result->jobs[i].mount);
         j->flows = &f->flows[first[owner]];
         j->n_flows = count[owner];
-        j->weight = (double)j->n_flows / sharers[owner];
+        j->weight = j->n_flows ? (double)j->n_flows / sharers[owner] : 1;
         j->runs = j->n_flows > 0 && schedule_runs(f->result, &f->result->jobs[i]);
     }
     for (size_t i = 0; ok && i < f->n_jobs; i++) {

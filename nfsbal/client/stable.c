@@ -2,6 +2,10 @@
  * and kept. Kept extents of a file never overlap: a newer write, once answered, cuts what it covers out of older ones. They
  * stand in an array sorted by offset; appending, the usual case, moves nothing.
  *
+ * What is longer than the server takes, or was answered short, goes out piece by piece. Each piece that was answered
+ * becomes an extent of its own, with the path and verifier of its answer, and the rest goes on; a newer write over any of
+ * it waits until all of it is answered.
+ *
  * A COMMIT covers the extents that one path took with one verifier, and goes to that path and no other: two controllers may
  * have the same verifier (nfs-ganesha's is the second in which it started). Another verifier comes back, or the path has
  * lost a connection since the first of them was written (an address may have moved), and they are written again, on
@@ -24,11 +28,12 @@ struct extent {
     struct buffer *buffer;
     size_t start; /* in the buffer */
     uint64_t offset, sequence, verifier;
-    uint64_t cut;          /* the file was cut there while this was under way; UINT64_MAX: it wasn't */
-    uint32_t length, done; /* bytes answered so far */
+    uint64_t cut; /* the file was cut there while this was under way; UINT64_MAX: it wasn't */
+    uint32_t length;
     int path;
     uint64_t epoch; /* of the path, when it took it */
     enum nfs3_stable how;
+    bool waiting;          /* for an older one, before it is sent */
     struct commit *commit; /* that covers it */
     stable_done *call;     /* NULL: written again, nobody waits for this one */
     void *arg;
@@ -274,15 +279,15 @@ static void advance_soon(struct stable_file *f) { loop_task_queue(f->stable->loo
 static void submit(struct extent *e)
 {
     struct stable_file *f = e->file;
-    uint32_t most = paths_root(f->stable->paths)->write_max, left = e->length - e->done;
+    uint32_t most = paths_root(f->stable->paths)->write_max;
 
     e->request.call = (struct nfs3_call){
         .procedure = NFS3_WRITE,
         .credential = f->have_credential ? &f->credential : NULL,
         .fh = f->fh,
-        .offset = e->offset + e->done,
-        .count = left < most ? left : most,
-        .data = e->buffer->data + e->start + e->done,
+        .offset = e->offset,
+        .count = e->length < most ? e->length : most,
+        .data = e->buffer->data + e->start,
         .stable = e->how,
     };
     e->request.done = written;
@@ -301,33 +306,68 @@ static bool cut_off(struct extent *e)
     return false;
 }
 
-static void finish_write(struct extent *e, int error)
+/* What was answered: kept until a COMMIT, or on stable storage, where older data must not come again. Takes e.
+ * 0, or an error, which is also kept for the next sync. */
+static int settle(struct stable_file *f, struct extent *e)
 {
-    struct stable_file *f = e->file;
-    stable_done *call = e->call;
-    void *arg = e->arg;
     bool kept = false;
+    int error = 0;
 
-    unlink_writing(e);
-    e->call = NULL;
-    if (error && !f->error)
-        f->error = error;
-    if (!error && cut_off(e)) {
+    if (cut_off(e)) {
         /* nothing of it is left in the file */
-    } else if (!error && e->how == NFS3_UNSTABLE) {
+    } else if (e->how == NFS3_UNSTABLE) {
         kept = keep(f, e);
-        if (!kept && !f->error)
-            f->error = error = ENOMEM;
-    } else if (!error && room_for_kept(f, 1)) {
-        cut_kept(f, e->offset, e->offset + e->length); /* stable: older data must not come again */
+        error = kept ? 0 : ENOMEM;
+    } else if (room_for_kept(f, 1)) {
+        cut_kept(f, e->offset, e->offset + e->length);
     }
     if (!kept)
         extent_free(e);
     if (f->stable->kept > f->stable->most / 2)
         f->pressed = true;
+    if (error && !f->error)
+        f->error = error;
     advance_soon(f);
+    return error;
+}
+
+static void finish_write(struct extent *e, int error)
+{
+    struct stable_file *f = e->file;
+    stable_done *call = e->call;
+    void *arg = e->arg;
+
+    unlink_writing(e);
+    e->call = NULL;
+    if (!error) {
+        error = settle(f, e);
+    } else {
+        if (!f->error)
+            f->error = error;
+        extent_free(e);
+        advance_soon(f);
+    }
     if (call)
         call(arg, error, f->have_attr ? &f->attr : NULL);
+}
+
+/* The first `count` bytes of what is under way have been answered. */
+static void finish_part(struct extent *e, uint32_t count)
+{
+    struct extent *part = malloc(sizeof *part);
+
+    if (part) {
+        *part = *e;
+        part->buffer = buffer_hold(e->buffer);
+        part->length = count;
+        part->call = NULL;
+        settle(e->file, part);
+    } else if (!e->file->error) {
+        e->file->error = ENOMEM;
+    }
+    e->offset += count;
+    e->start += count;
+    e->length -= count;
 }
 
 static void written(struct request *r, const struct nfs3_result *result)
@@ -343,28 +383,42 @@ static void written(struct request *r, const struct nfs3_result *result)
         finish_write(e, nfs3_status_errno(result->status));
         return;
     }
-    if (e->done && e->how == NFS3_UNSTABLE &&
-        (result->verifier != e->verifier || r->path != e->path || r->epoch != e->epoch)) {
-        e->done = 0; /* the first part is with another server, or gone: again from the start */
-        e->verifier = result->verifier;
-        e->path = r->path;
-        e->epoch = r->epoch;
-        if (cut_off(e))
-            finish_write(e, 0);
-        else
-            submit(e);
-        return;
-    }
     e->verifier = result->verifier;
     e->path = r->path;
     e->epoch = r->epoch;
-    e->done += result->count;
     if (result->committed < e->how)
         e->how = NFS3_UNSTABLE; /* less than asked for; a COMMIT makes up for it */
-    if (!cut_off(e) && e->done < e->length)
-        submit(e);
-    else
+    if (cut_off(e) || result->count >= e->length) {
         finish_write(e, 0);
+        return;
+    }
+    finish_part(e, result->count);
+    submit(e);
+}
+
+/* Older data for some of its bytes is still to be sent or answered. */
+static bool must_wait(const struct stable_file *f, const struct extent *e)
+{
+    for (const struct extent *w = f->writing; w; w = w->next)
+        if (w->sequence < e->sequence && w->offset < e->offset + e->length && e->offset < w->offset + w->length)
+            return true;
+    return false;
+}
+
+/* Sends those that have waited long enough. True: one of them has ended, and with it perhaps the file. */
+static bool send_waiting(struct stable_file *f)
+{
+    for (struct extent *e = f->writing; e; e = e->next) {
+        if (!e->waiting || must_wait(f, e))
+            continue;
+        e->waiting = false;
+        if (cut_off(e)) {
+            finish_write(e, 0);
+            return true;
+        }
+        submit(e);
+    }
+    return false;
 }
 
 static struct extent *extent_new(struct stable_file *f, struct buffer *b, size_t start, uint64_t offset,
@@ -395,7 +449,9 @@ int stable_write(struct stable_file *f, struct buffer *buffer, size_t start, uin
     e->how = how;
     e->call = done;
     e->arg = arg;
-    submit(e);
+    e->waiting = must_wait(f, e);
+    if (!e->waiting)
+        submit(e);
     return 0;
 }
 
@@ -427,7 +483,6 @@ static void write_again(struct stable_file *f, const struct commit *c)
             continue;
         }
         count_kept(f, 0, e->length);
-        e->done = 0;
         e->how = NFS3_UNSTABLE;
         link_writing(f, e);
         submit(e);
@@ -554,6 +609,8 @@ static void advance(void *context)
     struct stable_file *f = context;
     struct sync *y;
 
+    if (send_waiting(f))
+        return;
     if (f->pressed && !f->commits) {
         f->pressed = false;
         commit_up_to(f, UINT64_MAX);

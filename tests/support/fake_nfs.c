@@ -297,6 +297,7 @@ struct fake_nfs *fake_nfs_new(struct loop *l, unsigned n_vips, const struct fake
     f->loop = l;
     f->n_vips = n_vips;
     f->verifier = 1;
+    f->write_told = f->write_done = 1 << 20;
     if (hooks)
         f->hooks = *hooks;
     for (int attempt = 0; !good && attempt < 50; attempt++) {
@@ -385,6 +386,12 @@ void fake_nfs_vip(struct fake_nfs *f, unsigned vip, bool there)
         assert(good);
         (void)good;
     }
+}
+
+void fake_nfs_writes(struct fake_nfs *f, uint32_t told, uint32_t done)
+{
+    f->write_told = told;
+    f->write_done = done;
 }
 
 void fake_nfs_other(struct fake_nfs *f, unsigned vip, bool fsid, bool handle)

@@ -57,6 +57,9 @@ void fake_nfs_restart(struct fake_nfs *f);                       /* unstable dat
 void fake_nfs_vip(struct fake_nfs *f, unsigned vip, bool there); /* refuses connections while it isn't */
 void fake_nfs_other(struct fake_nfs *f, unsigned vip, bool fsid, bool handle); /* serves something else */
 
+/* The largest WRITE, as the server says, and the bytes of it that it writes at a time. */
+void fake_nfs_writes(struct fake_nfs *f, uint32_t told, uint32_t done);
+
 /* Of the file system. */
 const uint8_t *fake_nfs_data(const struct fake_nfs *f, const char *name, uint64_t *size); /* NULL: no such file */
 bool fake_nfs_exists(const struct fake_nfs *f, const char *name);

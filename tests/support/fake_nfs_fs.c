@@ -319,6 +319,7 @@ static void do_write(struct fake_nfs *f, unsigned vip, struct inode *i, struct i
     const uint8_t *data = fake_get_opaque(x, &n);
 
     assert(n == count);
+    count = count < f->write_done ? count : f->write_done;
     if (offset + count > i->size)
         resize(i, offset + count);
     memcpy(i->data + offset, data, count);
@@ -381,7 +382,7 @@ static void do_fsinfo(struct fake_nfs *f, unsigned vip, const struct inode *i, s
     fake_put32(o, 0);
     put_post(o, f, vip, i);
     for (int k = 0; k < 7; k++)
-        fake_put32(o, k == 2 || k == 5 ? 1 : 1 << 20);
+        fake_put32(o, k == 2 || k == 5 ? 1 : k == 3 || k == 4 ? f->write_told : 1 << 20);
     fake_put64(o, INT64_MAX);
     fake_put64(o, 1);
     fake_put32(o, 0x1b);

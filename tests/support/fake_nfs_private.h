@@ -64,6 +64,7 @@ struct fake_nfs {
     struct entry entries[ENTRIES_MAX];
     unsigned next_id, executed[32];
     uint64_t verifier;
+    uint32_t write_told, write_done; /* bytes of one WRITE: as FSINFO has it, and those that are written */
 };
 
 /* XDR that is read. */

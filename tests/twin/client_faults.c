@@ -253,6 +253,11 @@ static void run_schedule(uint64_t seed)
     s->loop = loop_new();
     s->fake = fake_nfs_new(s->loop, 3, &hooks);
     fake_nfs_config(s->fake, &s->config, s->servers);
+    if (random_below(&s->random, 3) == 0) { /* a write goes out in pieces, or is answered short */
+        uint32_t most = 700 + (uint32_t)random_below(&s->random, 1000);
+
+        fake_nfs_writes(s->fake, random_below(&s->random, 2) ? most : 1 << 20, most);
+    }
     s->config.quarantine_ms = QUARANTINE_MS;
     s->config.failback_ms = 20;
     s->config.spread = PATHS_SPREAD_STRIPE;

@@ -537,6 +537,46 @@ static void restart_before_commit(void **state)
     pool_free(pool);
 }
 
+/* What is longer than the server takes goes out in pieces over all paths, each once. A newer write over a piece that
+ * was not sent yet comes after it. */
+static void written_in_pieces(void **state)
+{
+    struct bed b;
+    struct synced s = {.bed = &b}, older = {.bed = &b};
+    struct pool *pool = pool_new(1 << 20);
+    struct stable *stable;
+    struct stable_file *f;
+    struct nfs3_fh fh;
+    struct buffer *buffer = pool_get(pool, 4096);
+    uint64_t size;
+
+    (void)state;
+    bed_new(&b, 2);
+    b.config.choice = PATHS_ROUND_ROBIN;
+    fake_nfs_writes(b.fake, 6, 4); /* and short answers */
+    bed_mount(&b);
+    fh = bed_make_file(&b, "file");
+    stable = stable_new(b.loop, b.paths, 1 << 20);
+    f = stable_open(stable, &fh, NULL);
+    memcpy(buffer->data, "0123456789abcdef", 16);
+    assert_int_equal(stable_write(f, buffer, 0, 0, 16, NFS3_UNSTABLE, on_stable, &older), 0);
+    buffer_release(buffer);
+    put(f, pool, &s, 9, "XY");
+    assert_int_equal(older.done, 1);
+    assert_int_equal(fake_nfs_executed(b.fake, NFS3_WRITE), 4 + 1);
+    assert_int_equal(stable_kept(stable), 16);
+    fake_nfs_restart(b.fake); /* now each has to be written again */
+    sync_it(f, &s);
+    assert_int_equal(s.error, 0);
+    assert_int_equal(stable_kept(stable), 0);
+    fake_nfs_restart(b.fake);
+    assert_memory_equal(fake_nfs_data(b.fake, "file", &size), "012345678XYbcdef", 16);
+    stable_close(f);
+    stable_free(stable);
+    bed_free(&b);
+    pool_free(pool);
+}
+
 /* An error of a write comes to the next sync, once. */
 static void errors_are_kept(void **state)
 {
@@ -644,6 +684,7 @@ int main(void)
         cmocka_unit_test(all_gone),
         cmocka_unit_test(forgotten),
         cmocka_unit_test(restart_before_commit),
+        cmocka_unit_test(written_in_pieces),
         cmocka_unit_test(errors_are_kept),
         cmocka_unit_test(hostile_lengths),
     };

@@ -377,8 +377,7 @@ int netns_route_add(struct netns *n, const struct netns_route *r)
         (r->to && put_network(m, r->to) < 0) ||
         (r->gateway && nla_put(m, RTA_GATEWAY, bytes_of(r->gateway), r->gateway->bytes) < 0) ||
         (r->source && nla_put(m, RTA_PREFSRC, bytes_of(r->source), r->source->bytes) < 0) ||
-        (r->table && nla_put_u32(m, RTA_TABLE, r->table) < 0) ||
-        (metric && nla_put_u32(m, RTA_PRIORITY, metric) < 0) ||
+        (r->table && nla_put_u32(m, RTA_TABLE, r->table) < 0) || (metric && nla_put_u32(m, RTA_PRIORITY, metric) < 0) ||
         (r->congestion && put_congestion(m, r->congestion) < 0)) {
         nlmsg_free(m);
         return -ENOMEM;

@@ -267,6 +267,16 @@ bool path_proof(const struct topo *t, const struct flow *flow, enum flow_directi
     return true;
 }
 
+bool path_proof_confirmed(const struct topo_node *node)
+{
+    static const char *const by_reference[] = {"force10", "dell-force10", "ftos", "juniper", "hp", "procurve", "aruba"};
+
+    for (size_t i = 0; i < sizeof by_reference / sizeof by_reference[0]; i++)
+        if (node->kind == TOPO_SWITCH && node->model && model_fits(node->model, by_reference[i]))
+            return false;
+    return true;
+}
+
 /* ---- reading back ---- */
 
 /* The next word of a text, divided by blanks; its length, 0 at the end. */

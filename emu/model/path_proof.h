@@ -14,6 +14,10 @@ enum path_proof_form { PATH_PROOF_ADVICE, PATH_PROOF_SHOW, PATH_PROOF_TELL };
 bool path_proof(const struct topo *t, const struct flow *flow, enum flow_direction direction,
                 const struct path_hop *hop, int *box, enum path_proof_form *form, char *out, size_t size);
 
+/* False for switches whose commands are worded after their reference alone (FTOS, Junos, HPE and Aruba): nobody has tried them on a
+ * box, so whoever prints them says so. */
+bool path_proof_confirmed(const struct topo_node *node);
+
 /* What a command line of the form PATH_PROOF_TELL asks. */
 struct path_asked {
     int team; /* whose choice; -1: this node has no such LAG, `lag` is its name, or NULL: the command names none */

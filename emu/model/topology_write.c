@@ -2,8 +2,9 @@
  *
  * The tree of the file and the tree that the plan wants are compared, value by value. Entries that a range made share the place in
  * the text that they came from, so the values that differ are collected by place: every entry of that place says what it wants
- * there, and that becomes one value, or a range that gives each entry its own. Edits are made from the end of the text to its
- * beginning. Then the new text is read, and what does not come back as the tree that was wanted is refused.
+ * there, and that becomes one value, or a range that gives each entry its own. Where no bracket can hold what differs, the entries of
+ * the range are written out, one a line. A plan of a case becomes part of the case's `set`. Edits are made from the end of the text
+ * to its beginning. Then the new text is read, and what does not come back as the tree that was wanted is refused.
  */
 #include "emu/model/topology_write.h"
 
@@ -25,6 +26,14 @@ struct edit {
     const struct doc_node **wanted; /* by entry */
     size_t n, capacity;
     bool differs;
+    const char *text; /* of the place; NULL: the entries must be written out */
+};
+
+/* Entries of one range that are written out instead of it. */
+struct split {
+    const struct doc_node *before, *after; /* the maps that have them */
+    const struct doc_pair *first;
+    size_t from, to; /* bytes */
 };
 
 struct writer {
@@ -33,6 +42,8 @@ struct writer {
     size_t size;
     struct edit *edits;
     size_t n_edits, capacity;
+    struct split *splits;
+    size_t n_splits, splits_capacity;
     struct diag *d;
 };
 
@@ -256,7 +267,26 @@ static const char *as_range(struct writer *w, const struct edit *e)
     return arena_printf(w->a, "%s]%s", out, first + strlen(first) - suffix);
 }
 
-/* The text of a place; NULL after an error. */
+/* A value on one line. */
+static const char *flow_text(struct writer *w, const struct doc_node *node)
+{
+    const char *out = node->type == DOC_MAP ? "{" : "[";
+    if (node->type == DOC_SCALAR)
+        return quoted(w, node->text);
+    if (node->type == DOC_NULL)
+        return "null";
+    for (size_t i = 0; i < node->count; i++) {
+        out = arena_printf(w->a, "%s%s", out, i ? ", " : "");
+        if (node->type == DOC_MAP)
+            out =
+                arena_printf(w->a, "%s%s: %s", out, quoted(w, node->pairs[i].key), flow_text(w, node->pairs[i].value));
+        else
+            out = arena_printf(w->a, "%s%s", out, flow_text(w, node->items[i]));
+    }
+    return arena_printf(w->a, "%s%s", out, node->type == DOC_MAP ? "}" : "]");
+}
+
+/* The text of a place; NULL where one can't hold it. */
 static const char *text_of(struct writer *w, const struct edit *e)
 {
     const struct doc_node *first = e->wanted[0];
@@ -265,25 +295,12 @@ static const char *text_of(struct writer *w, const struct edit *e)
         same &= first && e->wanted[i] && is_same(first, e->wanted[i]);
         scalars &= e->wanted[i] && e->wanted[i]->type == DOC_SCALAR;
     }
-    if (!first || (!same && !scalars)) {
-        refuse(w, e->at->mark, "` wants different things for the entries of one range",
-               arena_printf(w->a, "`%s", e->name));
+    if (!first || (!same && !scalars))
         return NULL;
-    }
-    if (!same) {
-        const char *range = as_range(w, e);
-        if (!range)
-            refuse(w, e->at->mark, "` would be a range of names that no bracket can hold",
-                   arena_printf(w->a, "`%s", e->name));
-        return range ? quoted(w, range) : NULL;
-    }
-    if (first->type == DOC_SCALAR)
-        return quoted(w, first->text);
-    const char *out = "{";
-    for (size_t i = 0; i < first->count; i++)
-        out = arena_printf(w->a, "%s%s%s: %s", out, i ? ", " : "", quoted(w, first->pairs[i].key),
-                           quoted(w, first->pairs[i].value->text));
-    return arena_printf(w->a, "%s}", out);
+    if (same)
+        return flow_text(w, first);
+    const char *range = as_range(w, e);
+    return range ? quoted(w, range) : NULL;
 }
 
 /* ---- places in the text ---- */
@@ -371,11 +388,9 @@ static size_t behind_block(const struct writer *w, size_t at, int column)
 }
 
 /* The bytes that an edit takes the place of, and what stands there then. */
-static bool place(struct writer *w, const struct edit *e, size_t *from, size_t *to, const char **text)
+static void place(struct writer *w, const struct edit *e, size_t *from, size_t *to, const char **text)
 {
-    const char *value = text_of(w, e);
-    if (!value)
-        return false;
+    const char *value = e->text;
     size_t at = offset_of(w, e->at->mark);
     /* The mark of a quoted value is behind the quote. */
     if (e->at->type == DOC_SCALAR && at > 0 && (w->source[at - 1] == '"' || w->source[at - 1] == '\''))
@@ -393,7 +408,7 @@ static bool place(struct writer *w, const struct edit *e, size_t *from, size_t *
         } else {
             *text = arena_printf(w->a, "%s: %s\n%*s", e->name, value, e->at->mark.column - 1, "");
         }
-        return true;
+        return;
     }
     if (e->at->type == DOC_SCALAR && (c == '"' || c == '\'')) {
         *to = behind_quotes(w, at);
@@ -409,7 +424,91 @@ static bool place(struct writer *w, const struct edit *e, size_t *from, size_t *
         *from = offset_of(w, e->key) + strlen(e->name) + 1;
         *text = arena_printf(w->a, " %s", value);
     }
+}
+
+/* ---- entries written out ---- */
+
+enum { SPLIT_WEIGHT = 60 }; /* nodes of an entry that is written on a line; more hold comments that would go */
+
+static bool holds(const struct doc_node *tree, const struct doc_node *at)
+{
+    if (same_mark(tree->mark, at->mark) && tree->type == at->type)
+        return true;
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct doc_node *inside = tree->type == DOC_MAP ? tree->pairs[i].value : tree->items[i];
+        if ((tree->type == DOC_MAP || tree->type == DOC_LIST) && holds(inside, at))
+            return true;
+    }
+    return false;
+}
+
+static bool of_one_range(const struct doc_pair *a, const struct doc_pair *b)
+{
+    return a->mark.line > 0 && same_mark(a->mark, b->mark) && same_mark(a->value->mark, b->value->mark);
+}
+
+/* The innermost entries of one range that hold a place, into *split. */
+static bool find_split(const struct doc_node *before, const struct doc_node *after, const struct doc_node *at,
+                       struct split *split)
+{
+    for (size_t i = 0; i < before->count && before->type == DOC_MAP; i++) {
+        const struct doc_pair *pair = &before->pairs[i];
+        const struct doc_node *then = doc_get(after, pair->key);
+        if (!then || pair->value->type != DOC_MAP || !holds(pair->value, at))
+            continue;
+        if (then->type == DOC_MAP && find_split(pair->value, then, at, split))
+            return true;
+        if (i + 1 < before->count && of_one_range(pair, &before->pairs[i + 1]) && pair->value->weight <= SPLIT_WEIGHT) {
+            *split = (struct split){.before = before, .after = after, .first = pair};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether this edit's place goes with a split that is there, or with a new one. */
+static bool split_for(struct writer *w, const struct edit *e, const struct doc_node *before,
+                      const struct doc_node *after)
+{
+    struct split new;
+    if (!find_split(before, after, e->at, &new))
+        return false;
+    for (size_t i = 0; i < w->n_splits; i++)
+        if (same_mark(w->splits[i].first->mark, new.first->mark))
+            return true;
+    size_t at = offset_of(w, new.first->value->mark), line = at;
+    new.from = offset_of(w, new.first->mark);
+    if (new.from > 0 && (w->source[new.from - 1] == '"' || w->source[new.from - 1] == '\''))
+        new.from--;
+    while (line > 0 && w->source[line - 1] != '\n')
+        line--;
+    new.to = at < w->size && w->source[at] == '{' ? behind_braces(w, at)
+                                                  : behind_block(w, line, new.first->value->mark.column);
+    w->splits = arena_grow(w->a, w->splits, w->n_splits, &w->splits_capacity, sizeof *w->splits);
+    w->splits[w->n_splits++] = new;
     return true;
+}
+
+static const char *split_text(struct writer *w, const struct split *s)
+{
+    const char *out = "";
+    bool flow = false, first = true;
+    for (size_t k = s->from; k > 0 && w->source[k - 1] != '\n'; k--)
+        flow |= w->source[k - 1] == '{';
+    for (size_t i = 0; i < s->before->count; i++) {
+        const struct doc_pair *pair = &s->before->pairs[i];
+        if (!of_one_range(s->first, pair))
+            continue;
+        if (!first)
+            out = flow ? arena_printf(w->a, "%s, ", out)
+                       : arena_printf(w->a, "%s\n%*s", out,
+                                      s->first->mark.column - 1 -
+                                          (int)(w->source[s->from] == '"' || w->source[s->from] == '\''),
+                                      "");
+        out = arena_printf(w->a, "%s%s: %s", out, quoted(w, pair->key), flow_text(w, doc_get(s->after, pair->key)));
+        first = false;
+    }
+    return out;
 }
 
 struct piece {
@@ -423,13 +522,37 @@ static int backwards(const void *a, const void *b)
     return (x->from < y->from) - (x->from > y->from);
 }
 
+/* The text of every place, or a split for it. */
+static bool decide(struct writer *w, const struct doc_node *before, const struct doc_node *after)
+{
+    for (size_t i = 0; i < w->n_edits; i++) {
+        struct edit *e = &w->edits[i];
+        e->text = text_of(w, e);
+        if (!e->text && !split_for(w, e, before, after))
+            return refuse(w, e->at->mark,
+                          "` wants different things for the entries of one range, which no bracket can hold",
+                          arena_printf(w->a, "`%s", e->name));
+    }
+    return true;
+}
+
 static char *apply(struct writer *w)
 {
-    struct piece *pieces = arena_alloc(w->a, (w->n_edits + 1) * sizeof *pieces);
+    struct piece *pieces = arena_alloc(w->a, (w->n_edits + w->n_splits + 1) * sizeof *pieces);
     size_t more = 0, n = 0;
+    for (size_t i = 0; i < w->n_splits; i++) {
+        const struct split *s = &w->splits[i];
+        pieces[n] = (struct piece){s->from, s->to, split_text(w, s)};
+        more += strlen(pieces[n++].text);
+    }
     for (size_t i = 0; i < w->n_edits; i++) {
-        if (!place(w, &w->edits[i], &pieces[n].from, &pieces[n].to, &pieces[n].text))
-            return NULL;
+        size_t at = offset_of(w, w->edits[i].at->mark);
+        bool inside = false;
+        for (size_t k = 0; k < w->n_splits; k++)
+            inside |= at >= w->splits[k].from && at < w->splits[k].to;
+        if (inside)
+            continue;
+        place(w, &w->edits[i], &pieces[n].from, &pieces[n].to, &pieces[n].text);
         more += strlen(pieces[n++].text);
     }
     qsort(pieces, n, sizeof *pieces, backwards);
@@ -462,21 +585,62 @@ static bool reads_back(struct writer *w, const char *name, const char *text, con
     return same;
 }
 
-char *topo_file_write(const struct topo_file *f, const char *source, size_t size, const struct topo_change *changes,
-                      size_t n_changes, const struct topo_assignment *all, size_t n, struct diag *d)
+/* What `after` has otherwise than `before`, as the `set` of a case says it. */
+static struct doc_node *difference(struct writer *w, const struct doc_node *before, const struct doc_node *after)
+{
+    struct doc_node *out = doc_new(w->a, DOC_MAP, (struct diag_mark){0});
+    for (size_t i = 0; i < after->count; i++) {
+        const struct doc_pair *new = &after->pairs[i];
+        const struct doc_node *old = doc_get(before, new->key);
+        bool maps = old && old->type == DOC_MAP && new->value->type == DOC_MAP;
+        if (old && is_same(old, new->value))
+            continue;
+        doc_put(w->a, out, new->key, (struct diag_mark){0}, maps ? difference(w, old, new->value) : new->value);
+    }
+    return out;
+}
+
+/* The tree of the file with the case's `set` such that the case means `wanted`. */
+static const struct doc_node *into_case(struct writer *w, const struct doc_node *root, const char *name,
+                                        const struct doc_node *merged, const struct doc_node *wanted)
+{
+    const struct doc_node *cases = doc_get(root, "cases"), *its = doc_get(cases, name), *set = doc_get(its, "set");
+    struct doc_node *more = difference(w, merged, wanted);
+    if (!its || its->type != DOC_MAP || (set && set->type != DOC_MAP)) {
+        refuse(w, its ? its->mark : root->mark, " is no map", arena_printf(w->a, "case `%s`", name));
+        return NULL;
+    }
+    if (set)
+        more = doc_merge(w->a, set, more, w->d);
+    return map_with(w, root, "cases", map_with(w, cases, name, map_with(w, its, "set", more)));
+}
+
+/* The case's tree; the file's where there is no case. NULL after an error. */
+static const struct doc_node *merged_tree(struct writer *w, const struct topo_file *f, const char *case_name)
+{
+    const struct doc_node *its = case_name ? doc_get(f->cases, case_name) : NULL, *set = doc_get(its, "set");
+    return set && set->type == DOC_MAP ? doc_merge(w->a, f->root, set, w->d) : f->root;
+}
+
+char *topo_file_write(const struct topo_file *f, const char *source, size_t size, const char *case_name,
+                      const struct topo_change *changes, size_t n_changes, const struct topo_assignment *all, size_t n,
+                      struct diag *d)
 {
     struct topo_arena *a = arena_new();
     struct writer w = {.a = a, .source = source, .size = size, .d = d};
-    struct topo_file changed = {.arena = a, .name = f->name, .root = f->root};
+    const struct doc_node *merged = merged_tree(&w, f, case_name);
+    struct topo_file changed = {.arena = a, .name = f->name, .root = (struct doc_node *)(uintptr_t)merged};
     char *text = NULL;
     bool ok = true;
     for (size_t i = 0; i < n_changes && ok; i++)
         ok = topo_file_change_words(&changed, &changes[i], d);
-    if (ok) {
-        const struct doc_node *wanted = wanted_tree(&w, changed.root, all, n);
+    const struct doc_node *wanted = ok ? wanted_tree(&w, changed.root, all, n) : NULL;
+    if (wanted && case_name)
+        wanted = into_case(&w, f->root, case_name, merged, wanted);
+    if (wanted) {
         compare(&w, f->root, wanted);
         collect(&w, f->root, wanted);
-        text = apply(&w);
+        text = decide(&w, f->root, wanted) ? apply(&w) : NULL;
         if (text && !reads_back(&w, f->name, text, wanted)) {
             free(text);
             text = NULL;

@@ -497,7 +497,9 @@ static void print_proofs(const struct walks *both, FILE *out)
                 if (!path_proof(s->t, &s->flows[both[d].first + g], (enum flow_direction)d, &both[d].paths[g].hops[h],
                                 &box, NULL, command, sizeof command))
                     continue;
-                snprintf(line, sizeof line, "on %s: %s", s->t->boxes[box].name, command);
+                snprintf(line, sizeof line, "on %s%s: %s", s->t->boxes[box].name,
+                         path_proof_confirmed(&s->t->nodes[s->t->boxes[box].node]) ? "" : " (wording not confirmed)",
+                         command);
                 while (k < n_seen && strcmp(seen[k], line) != 0)
                     k++;
                 if (k < n_seen || n_seen == sizeof seen / sizeof seen[0])

@@ -6,6 +6,7 @@
 
 #include "emu/cli/cli.h"
 #include "emu/cli/options.h"
+#include "emu/model/path_proof.h"
 #include "emu/model/topology_file.h"
 #include "emu/report/json.h"
 #include "nfsbal/cli/commands.h"
@@ -65,6 +66,7 @@ static void print_json(const struct topo *t, const struct ask *a, int node)
         json_out_string(&j, "label", *q->label ? q->label : NULL);
         json_out_string(&j, "form", form_name(q->form));
         json_out_string(&j, q->form == PATH_PROOF_ADVICE ? "advice" : "command", q->text);
+        json_out_bool(&j, "confirmed", path_proof_confirmed(&t->nodes[t->boxes[q->box].node]));
         json_out_count(&j, "choices", q->flows);
         json_out_end(&j);
     }
@@ -104,8 +106,12 @@ static void print_text(const struct topo *t, const struct ask *a, int node)
         if (!wanted(t, q, node))
             continue;
         if (q->box != box)
-            printf("%s## %s%s%s%s\n", box >= 0 ? "\n" : "", t->boxes[q->box].name, model ? " (" : "",
-                   model ? model : "", model ? ")" : "");
+            printf("%s## %s%s%s%s\n%s", box >= 0 ? "\n" : "", t->boxes[q->box].name, model ? " (" : "",
+                   model ? model : "", model ? ")" : "",
+                   path_proof_confirmed(&t->nodes[t->boxes[q->box].node])
+                       ? ""
+                       : "# worded after the model's reference, not confirmed on a box: where it objects, its `?` "
+                         "helps\n");
         box = q->box;
         print_group(t, a, i, end);
     }

@@ -20,11 +20,17 @@ struct options {
     const char *case_name, *plan, *host, *unmount;
     bool exit_code, json;
     int format; /* enum emit_format, or -1 */
+    int way;    /* enum diff_way */
 };
+
+static const char *const ways[] = {"copy", "outage", NULL};
 
 static const struct option_spec rows[] = {
     OPTION_STRING(struct options, plan, "plan", 'p', "PLAN", "the plan, as nfsbal plan -o wrote it (needed)"),
     OPTION_STRING(struct options, case_name, "case", 0, "C", "the topology of this case; default: the plan's"),
+    OPTION_ENUM(struct options, way, "way", 0, "W", ways,
+                "where a datastore can move by a copy (Storage vMotion) or by an outage: only\n"
+                "copy or outage; default: both, the cheaper first"),
     OPTION_FLAG(struct options, exit_code, "exit-code", 0, "end with 1 when there is something to do"),
     OPTION_FLAG(struct options, json, "json", 0, "print JSON (nfsbal-diff/1)"),
     OPTION_ENUM(struct options, format, "format", 'f', "F", emit_format_names,
@@ -140,7 +146,7 @@ static int print(const char *command, const struct options *o, const struct topo
     else if (o->json)
         diff_json(x, o->plan, stdout);
     else
-        diff_text(x, o->plan, stdout);
+        diff_text(x, o->plan, (enum diff_way)o->way, stdout);
     diff_free(x);
     free(changes);
     return rc;
@@ -194,7 +200,7 @@ out:
 
 int command_diff(int argc, char **argv)
 {
-    struct options options = {.format = -1};
+    struct options options = {.format = -1, .way = DIFF_BOTH};
     struct option_list operands;
     int rc = option_parse(&table, argc, argv, &options, &operands);
     if (rc == OPTION_GO_ON && !options.plan)
@@ -204,6 +210,8 @@ int command_diff(int argc, char **argv)
         rc = cli_error(CLI_USAGE, argv[0], "--format: not with --json or --exit-code, which are about the steps");
     if (rc == OPTION_GO_ON && options.unmount && (options.json || options.exit_code || options.format >= 0))
         rc = cli_error(CLI_USAGE, argv[0], "--with-unmount: not with --json, --exit-code or --format");
+    if (rc == OPTION_GO_ON && options.way != DIFF_BOTH && (options.json || options.unmount || options.format >= 0))
+        rc = cli_error(CLI_USAGE, argv[0], "--way: not with --json, --format or --with-unmount");
     if (rc == OPTION_GO_ON && options.host && options.format < 0)
         rc = cli_error(CLI_USAGE, argv[0], "--host %s: it needs --format", options.host);
     if (rc == OPTION_GO_ON)

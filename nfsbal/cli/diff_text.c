@@ -152,15 +152,19 @@ static void print_before(const struct diff *x, FILE *out)
 
 /* ---- a step ---- */
 
-static void print_head(const struct diff *x, size_t i, FILE *out)
+static void print_head(const struct diff *x, size_t i, enum diff_way way, FILE *out)
 {
     const struct diff_step *s = &x->steps[i];
     const struct topo_datastore *ds = &x->goal->datastores[s->datastore];
     fprintf(out, "\n%zu  %s", diff_site_steps(x) + i + 1, ds->name);
     if (s->host >= 0)
         fprintf(out, " on %s", x->goal->boxes[s->host].name);
-    fprintf(out, "   class %d: %s", (int)s->cost, plan_cost_name(s->cost));
-    if (s->vms > 0)
+    if (s->can_copy && way != DIFF_OUTAGE)
+        fprintf(out, "   class %d: %s%s", (int)PLAN_COPY, plan_cost_name(PLAN_COPY), way == DIFF_BOTH ? ", or" : "");
+    if (!s->can_copy || way != DIFF_COPY)
+        fprintf(out, "%s class %d: %s", s->can_copy && way == DIFF_BOTH ? "" : "  ", (int)s->cost,
+                plan_cost_name(s->cost));
+    if (s->vms > 0 && (!s->can_copy || way != DIFF_COPY))
         fprintf(out, ", %u VM%s off", s->vms, plural(s->vms));
     for (size_t h = 0; h < ds->n_holds; h++)
         fprintf(out, "%s%s", h ? ", " : "; holds ", ds->holds[h]);
@@ -230,9 +234,6 @@ static void print_outage(const struct diff *x, const struct diff_step *s, FILE *
     const char *name = x->goal->datastores[s->datastore].name;
     bool esxi = any_esxi(x, s);
     if (esxi) {
-        fprintf(out,
-                "   cheaper   [2] copy: a new export and Storage vMotion; no outage, needs the space of %s once more\n",
-                name);
         fputs("   pre-check, only reads\n"
               "      virtual machines and templates registered there: vim-cmd vmsvc/getallvms\n"
               "      an ISO of it attached to a VM elsewhere | HA heartbeat datastore | datastore cluster, Storage I/O "
@@ -289,10 +290,34 @@ static void print_rolling(const struct diff *x, const struct diff_step *s, FILE 
             today && today->vip >= 0 ? x->today->vips[today->vip].text : "the former address");
 }
 
-static void print_step(const struct diff *x, size_t i, FILE *out)
+static bool hosts_alike(const struct diff *x, const struct diff_step *s, size_t i, FILE *out)
+{
+    bool first = leads(x, s, i, same_goal);
+    if (first && out)
+        print_hosts(x, s, i, same_goal, out);
+    return first;
+}
+
+/* Both ways, the cheaper first, or the one that is asked for. */
+static void print_move(const struct diff *x, const struct diff_step *s, enum diff_way way, FILE *out)
+{
+    const char *name = x->goal->datastores[s->datastore].name;
+    if (s->can_copy && way != DIFF_OUTAGE) {
+        fprintf(out, "   %s [2] copy: a new export and Storage vMotion; no outage, needs the space of %s once more\n",
+                way == DIFF_BOTH ? "cheaper  " : "by", name);
+        diff_copy(x, s, hosts_alike, out);
+    }
+    if (s->can_copy && way == DIFF_BOTH)
+        fprintf(out, "   or        [3] outage: the same datastore by its new string, %u VM%s off\n", s->vms,
+                plural(s->vms));
+    if (!s->can_copy || way != DIFF_COPY)
+        print_outage(x, s, out);
+}
+
+static void print_step(const struct diff *x, size_t i, enum diff_way way, FILE *out)
 {
     const struct diff_step *s = &x->steps[i];
-    print_head(x, i, out);
+    print_head(x, i, way, out);
     switch (s->cost) {
     case PLAN_NOTHING_STOPS:
         print_mounts(x, s, "a", out);
@@ -302,7 +327,7 @@ static void print_step(const struct diff *x, size_t i, FILE *out)
         break;
     case PLAN_COPY:
     case PLAN_OUTAGE:
-        print_outage(x, s, out);
+        print_move(x, s, way, out);
         break;
     }
     fprintf(out, "   busiest NAS link then: %.4g flow%s%s%s\n", s->busiest, fabs(s->busiest - 1) < 1e-9 ? "" : "s",
@@ -327,7 +352,26 @@ static const char *age_words(const char *path, char out[64])
     return out;
 }
 
-void diff_text(const struct diff *x, const char *plan, FILE *out)
+/* "6 of class 2 (copy) or class 3 (outage, 39 VMs)" */
+static void print_class(const struct diff *x, int c, size_t n, unsigned vms, enum diff_way way, FILE *out)
+{
+    size_t copies = c == PLAN_OUTAGE && way != DIFF_OUTAGE ? diff_copies(x) : 0;
+    if (copies > 0)
+        fprintf(out, "%zu of class %d (%s)", copies, (int)PLAN_COPY, plan_cost_name(PLAN_COPY));
+    if (copies > 0 && way == DIFF_COPY && copies == n)
+        return;
+    if (copies > 0 && copies == n)
+        fprintf(out, " or class %d (%s", c, plan_cost_name((enum plan_cost)c));
+    else if (copies > 0)
+        fprintf(out, ", %zu of class %d (%s", way == DIFF_COPY ? n - copies : n, c, plan_cost_name((enum plan_cost)c));
+    else
+        fprintf(out, "%zu of class %d (%s", n, c, plan_cost_name((enum plan_cost)c));
+    if (vms > 0 && !(copies > 0 && way == DIFF_COPY))
+        fprintf(out, ", %u VM%s", vms, plural(vms));
+    fputc(')', out);
+}
+
+void diff_text(const struct diff *x, const char *plan, enum diff_way way, FILE *out)
 {
     size_t site = diff_site_steps(x), steps = x->n_steps + site;
     char age[64];
@@ -345,17 +389,15 @@ void diff_text(const struct diff *x, const char *plan, FILE *out)
             n += !x->changes[i].follows && (int)plan_lever_cost(x->changes[i].change.lever) == c;
         if (n == 0)
             continue;
-        fprintf(out, "%s%zu of class %d (%s", comma, n, c, plan_cost_name((enum plan_cost)c));
-        if (vms > 0)
-            fprintf(out, ", %u VM%s", vms, plural(vms));
-        fputc(')', out);
+        fputs(comma, out);
+        print_class(x, c, n, vms, way, out);
         comma = ", ";
     }
     fputs(". Stop after any of them: the site stays consistent\n", out);
     print_before(x, out);
     diff_changes_text(x, out);
     for (size_t i = 0; i < x->n_steps; i++)
-        print_step(x, i, out);
+        print_step(x, i, way, out);
     fprintf(out, "\nbusiest NAS link after each step: ");
     comma = "";
     for (size_t i = 0; i < x->n_changes; i++)
@@ -387,6 +429,7 @@ static void json_step(const struct diff *x, const struct diff_step *s, struct js
     json_out_integer(j, "class", s->cost);
     json_out_string(j, "stops", plan_cost_name(s->cost));
     json_out_count(j, "vms", s->vms);
+    json_out_bool(j, "can_copy", s->can_copy);
     json_out_bool(j, "repairs_drift", s->drift != NULL);
     json_out_array(j, "mounts", JSON_ON_LINES);
     for (size_t i = 0; i < s->n_mounts; i++) {

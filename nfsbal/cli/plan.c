@@ -61,7 +61,7 @@ static const struct option_spec rows[] = {
                  "what may change: vip, vmk-address, vmk-binding, lif-home, volume-owner,\n"
                  "switch-hash, names; default: all but the last"),
     OPTION_INTEGER(struct options, max_class, "max-class", 0, "C", 0, 3,
-                   "no change of a worse class: 0 nothing stops, 1 rolling, 3 outage"),
+                   "no change of a worse class: 0 nothing stops, 1 rolling, 2 copy, 3 outage"),
     OPTION_FLAG(struct options, indirect, "allow-indirect", 0,
                 "also VIPs on another controller than the owner of the export"),
     OPTION_LIST(struct options, allow, "allow", 0, "ID",
@@ -147,9 +147,6 @@ static int check_options(const char *command, const struct options *o)
     if (o->what_if.n && (o->out || o->json || o->write))
         return cli_error(CLI_USAGE, command,
                          "--what-if: a plan for what is not in the file can't be written: change a copy of the file");
-    if (o->write && o->case_name)
-        return cli_error(CLI_USAGE, command, "--write %s: the file holds all cases, not the plan of one (--case %s)",
-                         o->write, o->case_name);
     if (o->datastore && (!o->why || *o->why))
         return cli_error(CLI_USAGE, command, "--datastore %s: it says what --explain is about", o->datastore);
     if (o->domain && o->names < 0 && !(o->levers >> PLAN_LEVER_NAMES & 1))
@@ -272,8 +269,9 @@ static int write_new(const char *command, const struct plan_view *v, const struc
     struct outfile out;
     long n = plan_frontier_assignments(v->frontier, v->chosen, &all);
     struct topo_change *words = n < 0 ? NULL : plan_frontier_words(v->chosen);
-    char *text =
-        words ? topo_file_write(f, d->source, d->source_size, words, v->chosen->n_changes, all, (size_t)n, d) : NULL;
+    char *text = words ? topo_file_write(f, d->source, d->source_size, v->t->case_name, words, v->chosen->n_changes,
+                                         all, (size_t)n, d)
+                       : NULL;
     free(words);
     if (n >= 0)
         free(all);

@@ -6,6 +6,7 @@
 
 #include "emu/model/path.h"
 #include "emu/report/json.h"
+#include "emu/model/predict_tcp.h"
 #include "nfsbal/cli/plan_view.h"
 
 static void assignments(struct json_out *j, const struct plan_view *v)
@@ -169,6 +170,14 @@ static void objective(struct json_out *j, const struct plan_view *v)
         json_out_real(j, "gap", bound > 0 ? fmax(row->max_load / bound - 1, 0) : 0);
     else
         json_out_null(j, "gap");
+    json_out_object(j, "levers", JSON_ON_ONE_LINE);
+    json_out_count(j, "settings", v->frontier->n_settings);
+    json_out_bool(j, "proven", v->frontier->proven);
+    if (v->frontier->bound > 0)
+        json_out_real(j, "bound", v->frontier->bound);
+    else
+        json_out_null(j, "bound");
+    json_out_end(j);
     json_out_string(j, "fullest", row->fullest_linkdir < 0 ? NULL : topo_linkdir_name(v->t, row->fullest_linkdir));
     json_out_object(j, "worst_failure", JSON_ON_ONE_LINE);
     json_out_string(j, "element", plan_failure_name(v->t, &v->worst, name, sizeof name));
@@ -203,6 +212,7 @@ static void rates(struct json_out *j, const struct plan_scene *s, const char *ke
         json_out_real(j, d == FLOW_WRITE ? "write_tcp" : "read_tcp", rate);
         json_out_count(j, d == FLOW_WRITE ? "write_between" : "read_between", between);
     }
+    json_out_string(j, "tcp_basis", PREDICT_TCP_BASIS);
     json_out_real(j, "slowest_write", plan_slowest_rate(s, FLOW_WRITE));
     json_out_real(j, "slowest_read", plan_slowest_rate(s, FLOW_READ));
     json_out_end(j);

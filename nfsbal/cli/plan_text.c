@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/model/predict_tcp.h"
 #include "emu/report/table.h"
 #include "nfsbal/cli/plan_view.h"
 
@@ -151,18 +152,19 @@ static void one_host(const struct plan_view *v, enum flow_direction d, const int
 }
 
 /* Where flows meet two full links TCP shares otherwise than max-min. */
-static void tcp_row(const struct plan_view *v, enum flow_direction d, struct table *t)
+static bool tcp_row(const struct plan_view *v, enum flow_direction d, struct table *t)
 {
     size_t between[2] = {0, 0};
     double today = v->today.site ? plan_tcp_rate(&v->today, d, &between[0]) : 0,
            goal = plan_tcp_rate(&v->goal, d, &between[1]);
     if (between[0] + between[1] == 0)
-        return;
+        return false;
     struct table_row *row = table_row(t, NULL);
-    table_cell(t, row, 0, "  all hosts busy, as TCP shares");
+    table_cell(t, row, 0, "  all hosts busy, as TCP shares *");
     if (v->today.site)
         rate_cell(t, row, 1, today);
     rate_cell(t, row, 1 + (v->today.site != NULL), goal);
+    return true;
 }
 
 static int gains(const struct plan_view *v, const int *hosts, size_t n, FILE *out)
@@ -172,7 +174,7 @@ static int gains(const struct plan_view *v, const int *hosts, size_t n, FILE *ou
     columns[0].title =
         v->today.site ? v->proposed ? "what it gains, MB/s" : "what it would gain, MB/s" : "what it gives, MB/s";
     columns[2].title = goal_title(v);
-    bool today = v->today.site;
+    bool today = v->today.site, tcp = false;
     if (!today)
         columns[1] = columns[2];
     struct table *t = table_new(columns, today ? 3 : 2);
@@ -186,7 +188,7 @@ static int gains(const struct plan_view *v, const int *hosts, size_t n, FILE *ou
         if (today)
             rate_cell(t, row, 1, plan_all_rate(&v->today, d));
         rate_cell(t, row, 1 + today, plan_all_rate(&v->goal, d));
-        tcp_row(v, d, t);
+        tcp |= tcp_row(v, d, t);
         row = table_row(t, NULL);
         table_cell(t, row, 0, "  slowest datastore, all busy");
         if (today)
@@ -195,6 +197,8 @@ static int gains(const struct plan_view *v, const int *hosts, size_t n, FILE *ou
     }
     int rc = table_print(t, out, v->format, 0);
     table_free(t);
+    if (tcp)
+        fprintf(out, "%s* %s\n", v->format == TABLE_MARKDOWN ? "\n" : "", PREDICT_TCP_BASIS);
     if (v->t->network_only)
         fprintf(out, "%snetwork only: storage is taken as never limiting\n", v->format == TABLE_MARKDOWN ? "\n" : "");
     return rc;
@@ -275,13 +279,40 @@ static bool any_esxi(const struct plan_view *v)
     return false;
 }
 
+/* Datastores that move under a row by stopping their VMs, or by a copy; of these those that all hosts mount by ESXi; their VMs. */
+static size_t moving(const struct plan_view *v, const struct plan_frontier_row *row, size_t *can_copy, unsigned *vms)
+{
+    size_t n = 0;
+    *can_copy = 0;
+    *vms = 0;
+    for (size_t u = 0; u < row->plan->n_units; u++) {
+        const struct plan_unit *unit = &row->plan->units[u];
+        const struct topo_datastore *ds = &v->t->datastores[unit->datastore];
+        bool esxi = unit->host < 0, stays = row->row->vips[u] == PLAN_AS_TODAY || row->row->vips[u] == unit->today;
+        if (!unit->mounted || unit->cost < PLAN_COPY || (stays && !unit->mixed) || row->row->vips[u] == PLAN_AS_TODAY)
+            continue;
+        for (size_t i = 0; i < ds->n_hosts; i++)
+            esxi &= v->t->nodes[v->t->boxes[ds->hosts[i]].node].kind == TOPO_ESXI;
+        n++;
+        *can_copy += esxi;
+        *vms += ds->vms;
+    }
+    return n;
+}
+
 /* Ways to the same balance that stop more; what can be copied is no outage. */
 static void other_words(const struct plan_view *v, const struct plan_frontier_row *row, char *out, size_t size)
 {
-    size_t at = 0;
+    size_t at = 0, can_copy, n;
+    unsigned vms;
     out[0] = '\0';
-    if (row->cost == PLAN_OUTAGE && any_esxi(v))
+    n = moving(v, row, &can_copy, &vms);
+    if (row->cost == PLAN_OUTAGE && can_copy > 0 && can_copy == n)
         at += (size_t)snprintf(out, size, "2 copy");
+    else if (row->cost == PLAN_OUTAGE && can_copy > 0)
+        at += (size_t)snprintf(out, size, "2 copy of %zu of %zu", can_copy, n);
+    else if (row->cost == PLAN_COPY)
+        at += (size_t)snprintf(out, size, "3 outage (%u VMs)", vms);
     for (size_t i = 0; i < row->n_others && at < size; i++)
         at += (size_t)snprintf(out + at, size - at, "%s%d %s (%zu change%s, %u VMs)", at ? "; " : "",
                                (int)row->others[i].cost, plan_cost_name(row->others[i].cost), row->others[i].total,
@@ -392,7 +423,7 @@ static int frontier(const struct plan_view *v, const int *hosts, size_t n, FILE 
     bool levers = false, others = false;
     for (size_t r = 0; r < v->frontier->n_rows; r++) {
         levers |= v->frontier->rows[r].n_changes > v->frontier->rows[r].n_names;
-        others |= v->frontier->rows[r].n_others > 0 || (v->frontier->rows[r].cost == PLAN_OUTAGE && any_esxi(v));
+        others |= v->frontier->rows[r].n_others > 0 || (v->frontier->rows[r].cost >= PLAN_COPY && any_esxi(v));
     }
     if (levers)
         columns[c++] = (struct table_column){"of", TABLE_LEFT};
@@ -424,6 +455,29 @@ static int frontier(const struct plan_view *v, const int *hosts, size_t n, FILE 
     return rc;
 }
 
+/* How far the choice of the other changes is proven. */
+static void verdict_of_levers(const struct plan_view *v, const struct plan_frontier_row *row, FILE *out)
+{
+    const struct plan_frontier *f = v->frontier;
+    bool best = row == v->best, reached = f->bound > 0 && row->max_load <= f->bound * (1 + 2e-6);
+    char gap[32];
+    if (f->n_settings > 1 && f->proven)
+        say(v, out, "other changes: all %zu settings of the levers were looked at: every row is proven", f->n_settings);
+    else if (f->n_settings > 1)
+        say(v, out, "other changes: all %zu settings of the levers were looked at", f->n_settings);
+    else if (f->n_settings == 1)
+        return;
+    else if (reached)
+        say(v, out, "other changes: searched; proven that none gives the slowest datastore more: the load is even");
+    else if (best && f->bound > 0) {
+        snprintf(gap, sizeof gap, "%.2g %%", (row->max_load / f->bound - 1) * 100);
+        say(v, out, "other changes: searched, not proven: no layout with any of them can be better by more than %s",
+            gap);
+    } else {
+        say(v, out, "other changes: searched, not proven for this row");
+    }
+}
+
 static void verdict(const struct plan_view *v, FILE *out)
 {
     const struct plan_frontier_row *row = v->proposed ? v->chosen : v->best;
@@ -444,6 +498,8 @@ static void verdict(const struct plan_view *v, FILE *out)
         say(v, out, "optimal: proven, no layout%s gives the slowest datastore more", of);
     else
         say(v, out, "within %s of what any layout%s can give the slowest datastore", gap, of);
+    if (v->more_levers && v->today.site)
+        verdict_of_levers(v, row, out);
 }
 
 /* ---- the proposed row ---- */
@@ -641,8 +697,8 @@ static void also_possible(const struct plan_view *v, FILE *out)
         v->file);
     say(v, out,
         "                without an outage (class 2): new exports at the other VIPs and Storage vMotion of %zu "
-        "datastore%s, one at a time, needs the space of one",
-        copies, copies == 1 ? "" : "s");
+        "datastore%s, one at a time, needs the space of one: nfsbal plan %s --max-class 2",
+        copies, copies == 1 ? "" : "s", v->file);
     if (v->t->n_datastores > up && v->t->n_datastores <= MANY_VIPS)
         say(v, out,
             "                a VIP per datastore, even everywhere where such addresses exist (class 3, once): nfsbal "
@@ -717,43 +773,5 @@ int plan_text(const struct plan_view *v, FILE *out)
     support(v, out);
     what_next(v, out);
     free(hosts);
-    return rc;
-}
-
-int plan_tsv(const struct plan_view *v, FILE *out)
-{
-    static const struct table_column columns[] = {{"datastore", 0}, {"host", 0}, {"export", 0}, {"server_today", 0},
-                                                  {"server", 0},    {"vip", 0},  {"moves", 0},  {"class", 0}};
-    struct topo_assignment *all;
-    long n = plan_frontier_assignments(v->frontier, v->chosen, &all);
-    if (n < 0)
-        return (int)n;
-    struct table *t = table_new(columns, sizeof columns / sizeof columns[0]);
-    size_t u = 0;
-    for (long i = 0; i < n; i++) {
-        int ds = topo_find_datastore(v->t, all[i].datastore), host = topo_find_box(v->t, all[i].host);
-        const struct topo_datastore *own = &v->t->datastores[ds];
-        struct table_row *row = table_row(t, NULL);
-        const char *today = "";
-        for (int m = own->first_mount; m < own->first_mount + own->n_mounts; m++)
-            if (v->t->mounts[m].host == host)
-                today = v->t->mounts[m].server;
-        while (v->plan->units[u].datastore != ds || (v->plan->units[u].host >= 0 && v->plan->units[u].host != host))
-            u++;
-        const struct plan_unit *unit = &v->plan->units[u];
-        int vip = v->chosen->row->vips[u];
-        bool moved = unit->mounted && vip != PLAN_AS_TODAY && (unit->mixed || vip != unit->today);
-        table_cell(t, row, 0, all[i].datastore);
-        table_cell(t, row, 1, all[i].host);
-        table_cell(t, row, 2, v->t->exports[own->export_].path);
-        table_cell(t, row, 3, today);
-        table_cell(t, row, 4, all[i].server);
-        table_cell(t, row, 5, all[i].vip);
-        table_cell(t, row, 6, moved ? "yes" : "no");
-        table_cellf(t, row, 7, "%d", moved ? (int)unit->cost : 0);
-    }
-    int rc = table_print(t, out, TABLE_TSV, 0);
-    table_free(t);
-    free(all);
     return rc;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "emu/model/path_proof.h"
 #include "nfsbal/emit/emit_private.h"
 #include "nfsbal/emit/mount.h"
 #include "nfsbal/emit/quote.h"
@@ -390,6 +391,11 @@ static void print_order(const struct topo *t, const struct topo_team *team, char
 static void print_box(const struct topo *t, int box, char c, FILE *out)
 {
     const struct topo_node *node = &t->nodes[t->boxes[box].node];
+    if (!path_proof_confirmed(node))
+        fprintf(
+            out,
+            "%c worded after the model's reference, not confirmed on a box: look at each line before it is entered\n",
+            c);
     if (node->hash.policy && node->hash.policy->status != HASH_STATUS_UNKNOWN)
         fprintf(out, "%c of the whole box, not set here: load balancing as in %s\n", c, node->hash.policy->name);
     if (node->mtu)

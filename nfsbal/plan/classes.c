@@ -133,7 +133,8 @@ static const char *objection(const struct plan_problem *p, const struct plan_uni
     const struct topo_datastore *ds = &t->datastores[u->datastore];
     const struct topo_export *e = &t->exports[ds->export_];
     const struct topo_vip *v = &t->vips[vip];
-    int must = ds->pin >= 0 ? ds->pin : ds->wish;
+    /* Where it is mounted by a name of its own, `vip:` says what that leads to today. */
+    int must = ds->pin >= 0 ? ds->pin : u->cost == PLAN_ROLLING ? -1 : ds->wish;
     size_t n;
     const int *hosts = plan_unit_hosts(p, u, &n);
     if (v->node != e->node || v->svm != e->svm)
@@ -179,6 +180,22 @@ static int by_address(const void *a, const void *b, void *context)
     return order ? order : x < y ? -1 : x > y;
 }
 
+/* Changes besides VIPs have put what it is mounted from today on another controller than its volume. */
+static bool newly_indirect(const struct plan_problem *p, const struct plan_unit *u)
+{
+    const struct topo *t = p->t, *before = p->wanted.before;
+    int export_ = t->datastores[u->datastore].export_, owner = t->exports[export_].owner;
+    if (!before || p->wanted.allow_indirect || owner < 0)
+        return false;
+    for (size_t i = 0; i < t->n_mounts; i++) {
+        int vip = t->mounts[i].datastore == u->datastore ? t->mounts[i].vip : -1;
+        if (vip >= 0 && (u->host < 0 || u->host == t->mounts[i].host) && t->vips[vip].home != owner &&
+            before->vips[vip].home == before->exports[export_].owner)
+            return true;
+    }
+    return false;
+}
+
 /* The options of a unit into `out`; today's place in *today. 0: none. */
 static size_t options_of(struct grouping *g, size_t unit, struct plan_option *out, int *today)
 {
@@ -200,7 +217,8 @@ static size_t options_of(struct grouping *g, size_t unit, struct plan_option *ou
         return n;
     *today = (int)n;
     int vip = u->mixed ? PLAN_AS_TODAY : u->today;
-    out[n++] = (struct plan_option){vip, works_today(p, unit) && ds->pin < 0, vector_of(g, unit, vip)};
+    out[n++] = (struct plan_option){vip, works_today(p, unit) && ds->pin < 0 && !newly_indirect(p, u),
+                                    vector_of(g, unit, vip)};
     return n;
 }
 
@@ -295,20 +313,25 @@ static bool group(struct grouping *g, char *problem, size_t size)
     return true;
 }
 
+/* Between options that may be; with none but today's, which may not, nothing moves. */
 static void find_movable(struct plan_problem *p)
 {
     double *first = arena_alloc(p->arena, (p->n_resources + 1) * sizeof *first);
     double *other = arena_alloc(p->arena, (p->n_resources + 1) * sizeof *other);
     for (size_t k = 0; k < p->n_classes; k++) {
         const struct plan_class *c = &p->classes[k];
+        size_t n = 0;
         for (size_t o = 0; o < c->n_options; o++) {
-            double *at = o ? other : first;
+            double *at = n ? other : first;
+            if (!c->options[o].usable)
+                continue;
             for (size_t r = 0; r < p->n_resources; r++)
                 at[r] = 0;
             for (size_t i = 0; i < c->options[o].vector->n; i++)
                 at[c->options[o].vector->uses[i].resource] = c->options[o].vector->uses[i].load;
-            for (size_t r = 0; o && r < p->n_resources; r++)
+            for (size_t r = 0; n && r < p->n_resources; r++)
                 p->resources[r].movable |= other[r] > first[r] * (1 + 1e-9) || other[r] < first[r] * (1 - 1e-9);
+            n++;
         }
     }
 }

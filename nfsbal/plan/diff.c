@@ -146,6 +146,9 @@ static bool add_step(struct diff *x, int datastore, int host)
         return true;
     }
     step->vms = step->cost == PLAN_OUTAGE ? ds->vms : 0;
+    step->can_copy = step->cost == PLAN_OUTAGE && host < 0;
+    for (size_t i = 0; i < ds->n_hosts; i++)
+        step->can_copy &= x->goal->nodes[x->goal->boxes[ds->hosts[i]].node].kind == TOPO_ESXI;
     step->drift = find_drift(x->today, &x->today->datastores[datastore]);
     x->n_steps++;
     return true;
@@ -378,6 +381,14 @@ void diff_free(struct diff *x)
     free(x->changes);
     topo_free(x->changed);
     free(x);
+}
+
+size_t diff_copies(const struct diff *x)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < x->n_steps; i++)
+        n += x->steps[i].can_copy;
+    return n;
 }
 
 size_t diff_count(const struct diff *x, enum plan_cost cost, unsigned *vms)

@@ -22,6 +22,7 @@ struct diff_step {
     int datastore;
     int host; /* box, or -1: an identity for all hosts */
     enum plan_cost cost;
+    bool can_copy;             /* of an outage: a new export and Storage vMotion get the same */
     unsigned vms;              /* to be stopped */
     struct diff_mount *mounts; /* those that change, in order of hosts */
     size_t n_mounts;
@@ -56,6 +57,9 @@ struct diff {
 struct diff *diff_new(const struct topo_file *f, const struct topo *today, const struct topo *goal,
                       const struct plan_change *changes, size_t n_changes, struct diag *d);
 void diff_free(struct diff *x); /* accepts NULL */
+
+/* Steps that are outages which a copy can do instead. */
+size_t diff_copies(const struct diff *x);
 
 /* The steps of a class, and their VMs. */
 size_t diff_count(const struct diff *x, enum plan_cost cost, unsigned *vms);

@@ -152,14 +152,15 @@ static bool make_plans(struct making *m, struct state *s, char *problem, size_t 
     bool mild = false, hard = false;
     if (most < PLAN_OUTAGE)
         options.frozen = most + 1;
+    options.before = s->own ? m->f->t : NULL;
     s->plans[0] = plan_make(s->t, &options, problem, size);
     for (size_t u = 0; s->plans[0] && u < s->plans[0]->n_units; u++) {
         const struct plan_unit *unit = &s->plans[0]->units[u];
-        mild |= unit->mounted && unit->cost < PLAN_OUTAGE;
-        hard |= unit->mounted && unit->cost == PLAN_OUTAGE;
+        mild |= unit->mounted && unit->cost < most;
+        hard |= unit->mounted && unit->cost == most;
     }
-    options.frozen = PLAN_OUTAGE;
-    if (mild && hard && most == PLAN_OUTAGE)
+    options.frozen = most;
+    if (mild && hard && most > PLAN_NOTHING_STOPS)
         s->plans[1] = plan_make(s->t, &options, problem, size);
     return s->plans[0] != NULL;
 }
@@ -181,6 +182,18 @@ static struct state *add_state(struct making *m, struct topo *t, struct plan_cha
     }
     m->n_states++;
     return s;
+}
+
+void plan_add_state(struct making *m, struct plan_change *changes, size_t n)
+{
+    size_t before = m->n_states;
+    struct state *s = add_state(m, changed_site(m, changes, n), changes, n);
+    if (!s || m->n_states == before || known_choices(s->plans[0]->problem) >= known_choices(m->f->plan->problem))
+        return;
+    plan_free(s->plans[0]);
+    plan_free(s->plans[1]);
+    topo_free(s->own);
+    m->n_states--;
 }
 
 /* ---- what a step is worth ---- */
@@ -237,24 +250,12 @@ static const struct candidate *judge(struct making *m, const struct state *s, co
 
 /* ---- chains ---- */
 
-static struct plan_change address_change(struct making *m, const struct topo *t, const struct plan_readdressed *r)
-{
-    const struct topo_iface *f = &t->ifaces[r->iface];
-    char now[64], then[64];
-    topo_addr_print(now, sizeof now, &f->addr, false);
-    topo_addr_print(then, sizeof then, &r->addr, false);
-    return (struct plan_change){.lever = PLAN_LEVER_VMK_ADDRESS,
-                                .words = {{"address", arena_printf(m->arena, "%s", t->boxes[f->box].name),
-                                           arena_printf(m->arena, "%s", f->name), arena_printf(m->arena, "%s", then)}},
-                                .from = arena_printf(m->arena, "%s", now)};
-}
-
 /* Addresses alone: the whole chain at once. */
 static void take_addresses(struct making *m, const struct state *s, const struct plan_readdressed *all, size_t n)
 {
     struct state from = *s;
     for (size_t i = 0; i < n && i < CHAIN_MAX; i++) {
-        struct plan_change change = address_change(m, s->t, &all[i]);
+        struct plan_change change = plan_address_change(m, s->t, all[i].iface, &all[i].addr);
         from.changes = join(m, &from, &change, 1, &from.n_changes);
         add_state(m, changed_site(m, from.changes, from.n_changes), from.changes, from.n_changes);
     }
@@ -263,18 +264,14 @@ static void take_addresses(struct making *m, const struct state *s, const struct
 static struct plan_change binding_change(struct making *m, const struct topo *t, const struct plan_problem *p,
                                          const int *vips, const struct plan_binding *b)
 {
-    const char *from = NULL;
+    int from = -1;
     for (size_t u = 0; u < p->n_units; u++) {
         bool its = p->units[u].datastore == b->datastore && (p->units[u].host < 0 || p->units[u].host == b->host);
         int vip = its && vips[u] == PLAN_AS_TODAY ? plan_vip_today(t, &p->units[u], b->host) : vips[u];
         if (its && vip >= 0)
-            from = t->ifaces[plan_iface_of(p, b->datastore, b->host, vip)].name;
+            from = plan_iface_of(p, b->datastore, b->host, vip);
     }
-    return (struct plan_change){.lever = PLAN_LEVER_VMK_BINDING,
-                                .words = {{"bind", arena_printf(m->arena, "%s", t->datastores[b->datastore].name),
-                                           arena_printf(m->arena, "%s", t->boxes[b->host].name),
-                                           arena_printf(m->arena, "%s", t->ifaces[b->iface].name)}},
-                                .from = from ? arena_printf(m->arena, "%s", from) : NULL};
+    return plan_binding_change(m, t, b->datastore, b->host, b->iface, from);
 }
 
 /* A whole chain of bindings, with a state wherever the fullest link or the least even host gets better; the last state. */
@@ -340,7 +337,7 @@ static void extend(struct making *m, size_t from, const int *vips_of_row, enum p
         } else if (by_address && !best && n_bindings <= 0) {
             take_addresses(m, &s, addresses, (size_t)n_addresses);
         } else if (by_address) {
-            struct plan_change change = address_change(m, s.t, &addresses[0]);
+            struct plan_change change = plan_address_change(m, s.t, addresses[0].iface, &addresses[0].addr);
             size_t n;
             struct plan_change *all = join(m, &s, &change, 1, &n);
             next = add_state(m, changed_site(m, all, n), all, n);
@@ -389,7 +386,7 @@ static void move_idle_vips(struct making *m)
 static void explore(struct making *m)
 {
     const struct plan *plan = m->states[0].plans[0];
-    if (plan->n_rows == 0)
+    if (plan->n_rows == 0 || plan_all_states(m))
         return;
     extend(m, 0, plan->rows[0].vips, PLAN_NOTHING_STOPS);
     bool many = plan->problem->n_classes > MANY_CLASSES;
@@ -452,7 +449,8 @@ static const bool *find_movable(struct making *m)
     double *before = first->n_rows ? loads_of(first->problem, first->rows[0].vips) : NULL;
     for (size_t s = 0; s < m->n_states; s++) {
         const struct plan *plan = m->states[s].plans[0];
-        double *then = before ? loads_of(plan->problem, first->rows[0].vips) : NULL;
+        /* What its VIPs don't move is the same in all of its layouts that may be. */
+        double *then = before ? loads_of(plan->problem, plan->rows[plan->best].vips) : NULL;
         for (size_t i = 0; then && i < n; i++)
             movable[i] |= plan_compare_real(before[i], then[i]) != 0;
         for (size_t r = 0; r < plan->problem->n_resources; r++)
@@ -601,6 +599,27 @@ static void keep_rows(struct making *m, struct plan_frontier_row *all, size_t n)
     f->n_rows = kept;
 }
 
+/* The least of any state, where all are there: that of its VIPs, or of the links that these can't move. Else what no change can
+ * get below. */
+static void know_bound(struct making *m, const struct plan_frontier_row *all, size_t n, const bool *movable)
+{
+    struct plan_frontier *f = m->f;
+    double least = (double)INFINITY;
+    f->proven = f->n_settings > 0;
+    for (size_t s = 0; s < m->n_states; s++) {
+        const struct plan *plan = m->states[s].plans[0];
+        f->proven &= plan->looked_at_all;
+        for (size_t r = 0; r < n; r++)
+            if (all[r].plan == plan && all[r].row == &plan->rows[plan->best])
+                least = fmin(least, plan_compare_real(all[r].max_load, all[r].row->max_load) > 0 ? all[r].max_load
+                                                                                                 : plan->optimum);
+    }
+    if (m->f->t->n_mounts <= MOUNTS_LARGE)
+        f->bound = plan_levers_bound(m, movable);
+    if (f->n_settings > 0 || m->n_states == 1)
+        f->bound = fmax(f->bound, isfinite(least) ? least : 0);
+}
+
 static void make_rows(struct making *m)
 {
     const bool *movable = find_movable(m);
@@ -615,6 +634,7 @@ static void make_rows(struct making *m)
             }
         }
     keep_rows(m, all, n);
+    know_bound(m, all, n, movable);
 }
 
 static void choose(struct plan_frontier *f, const struct plan_options *o)
@@ -697,10 +717,11 @@ struct plan_frontier *plan_frontier_make(const struct topo_file *f, const struct
     struct plan_frontier *out = arena_alloc(arena, sizeof *out);
     struct owned *owned = arena_alloc(arena, sizeof *owned);
     struct making m = {.f = out, .file = f, .options = *options, .levers = levers, .arena = arena};
-    m.states = arena_alloc(arena, (STATES_MAX + 1) * sizeof *m.states);
+    m.states = arena_alloc(arena, (ALL_STATES + 1) * sizeof *m.states);
     m.states[0].t = t;
     m.n_states = 1;
     *out = (struct plan_frontier){.t = t, .memory = owned};
+    m.options.copies = levers->most == PLAN_COPY;
     m.options.bindings = plan_lever_allowed(&m, PLAN_LEVER_VMK_BINDING);
     bool ok = make_plans(&m, &m.states[0], problem, size);
     if (ok) {

@@ -50,6 +50,9 @@ struct plan_frontier {
     struct plan_frontier_row *rows; /* today's first (none on a new site), then by total and class */
     size_t n_rows;
     size_t best, chosen;
+    size_t n_settings;    /* besides VIPs, all of which were looked at; 0: a search chose which */
+    bool proven;          /* every row is the best of its class and number of changes: all was looked at */
+    double bound;         /* no layout with any of these changes has less on its fullest link; 0: not known */
     bool levers_left_out; /* the site is too large to look at controllers, volumes and hashes */
     void *memory;         /* private */
 };

@@ -47,7 +47,7 @@ struct plan_change plan_home_change(struct making *m, const struct topo *t, size
         .from = part_of(t, t->vips[vip].home)};
 }
 
-static struct plan_change owner_change(struct making *m, const struct topo *t, int export_, int box)
+struct plan_change plan_owner_change(struct making *m, const struct topo *t, int export_, int box)
 {
     return (struct plan_change){.lever = PLAN_LEVER_VOLUME_OWNER,
                                 .words = {{"owner", export_words(m, t, export_), part_of(t, box)}},
@@ -79,7 +79,7 @@ void plan_home_candidates(struct making *m, const struct state *s, const int *vi
                 if (!through || owner == b || m->options.allow_indirect)
                     continue;
                 bool there = false;
-                struct plan_change change = owner_change(m, t, export_, b);
+                struct plan_change change = plan_owner_change(m, t, export_, b);
                 for (size_t i = 0; i < c->n; i++)
                     there |= plan_same_target(&c->changes[i], &change);
                 if (!there)
@@ -115,7 +115,7 @@ void plan_owner_candidates(struct making *m, const struct state *s, const int *v
             struct candidate *c = add_candidate(m, list, 1);
             if (!c)
                 return;
-            c->changes[c->n++] = owner_change(m, t, export_, vip->home);
+            c->changes[c->n++] = plan_owner_change(m, t, export_, vip->home);
             c->unit = u;
             c->vip = (int)v;
             list->n++;
@@ -124,28 +124,63 @@ void plan_owner_candidates(struct making *m, const struct state *s, const int *v
 }
 
 /* Policies of the switch's maker that say by addresses where a frame goes. */
-void plan_hash_candidates(struct making *m, const struct state *s, struct list *list)
+const struct hash_policy *plan_hash_policy(const struct topo *t, size_t n, unsigned i)
 {
     const uint32_t certain = HASH_READS_SRC_IP | HASH_READS_DST_IP | HASH_READS_SRC_MAC | HASH_READS_DST_MAC |
                              HASH_READS_ETHERTYPE | HASH_READS_VLAN | HASH_READS_PROTO;
-    for (size_t n = 0; n < s->t->n_nodes; n++) {
-        const struct topo_node *node = &s->t->nodes[n];
-        const struct hash_policy *now = node->hash.policy, *other;
-        if (node->kind != TOPO_SWITCH || !now || !now->prefix || node->n_observed)
-            continue;
-        for (unsigned i = 0; (other = hash_policy_at(i)) != NULL; i++) {
-            if (other == now || !other->prefix || strcmp(other->prefix, now->prefix) != 0 ||
-                other->status == HASH_STATUS_UNKNOWN || other->status == HASH_REVERSE_ENGINEERED || !other->reads ||
-                (other->reads & ~certain))
-                continue;
+    const struct topo_node *node = &t->nodes[n];
+    const struct hash_policy *now = node->hash.policy, *other;
+    if (node->kind != TOPO_SWITCH || !now || !now->prefix || node->n_observed)
+        return NULL;
+    for (unsigned k = 0; (other = hash_policy_at(k)) != NULL; k++) {
+        bool fits = other != now && other->prefix && strcmp(other->prefix, now->prefix) == 0 &&
+                    other->status != HASH_STATUS_UNKNOWN && other->status != HASH_REVERSE_ENGINEERED && other->reads &&
+                    !(other->reads & ~certain);
+        if (fits && i-- == 0)
+            return other;
+    }
+    return NULL;
+}
+
+struct plan_change plan_hash_change(struct making *m, const struct topo *t, size_t node, unsigned i)
+{
+    const char *name = t->nodes[node].name;
+    return (struct plan_change){
+        .lever = PLAN_LEVER_SWITCH_HASH,
+        .words = {{"hash", arena_copy(m->arena, name, strlen(name)), plan_hash_policy(t, node, i)->name}},
+        .from = t->nodes[node].hash.policy->name};
+}
+
+void plan_hash_candidates(struct making *m, const struct state *s, struct list *list)
+{
+    for (size_t n = 0; n < s->t->n_nodes; n++)
+        for (unsigned i = 0; plan_hash_policy(s->t, n, i); i++) {
             struct candidate *c = add_candidate(m, list, 1);
             if (!c)
                 return;
-            c->changes[c->n++] = (struct plan_change){
-                .lever = PLAN_LEVER_SWITCH_HASH,
-                .words = {{"hash", arena_copy(m->arena, node->name, strlen(node->name)), other->name}},
-                .from = now->name};
+            c->changes[c->n++] = plan_hash_change(m, s->t, n, i);
             list->n++;
         }
-    }
+}
+
+struct plan_change plan_address_change(struct making *m, const struct topo *t, int iface, const struct topo_addr *to)
+{
+    const struct topo_iface *f = &t->ifaces[iface];
+    char now[64], then[64];
+    topo_addr_print(now, sizeof now, &f->addr, false);
+    topo_addr_print(then, sizeof then, to, false);
+    return (struct plan_change){.lever = PLAN_LEVER_VMK_ADDRESS,
+                                .words = {{"address", arena_printf(m->arena, "%s", t->boxes[f->box].name),
+                                           arena_printf(m->arena, "%s", f->name), arena_printf(m->arena, "%s", then)}},
+                                .from = arena_printf(m->arena, "%s", now)};
+}
+
+struct plan_change plan_binding_change(struct making *m, const struct topo *t, int datastore, int host, int iface,
+                                       int from)
+{
+    return (struct plan_change){.lever = PLAN_LEVER_VMK_BINDING,
+                                .words = {{"bind", arena_printf(m->arena, "%s", t->datastores[datastore].name),
+                                           arena_printf(m->arena, "%s", t->boxes[host].name),
+                                           arena_printf(m->arena, "%s", t->ifaces[iface].name)}},
+                                .from = from >= 0 ? arena_printf(m->arena, "%s", t->ifaces[from].name) : NULL};
 }

@@ -76,7 +76,10 @@ struct plan_options {
     double
         worth; /* fraction: a row is chosen while each further change lowers max_load by as much; 0: see max_changes */
     bool best; /* the best row, whatever it changes */
-    bool allow_indirect;   /* VIPs whose controller isn't the export's owner too */
+    bool allow_indirect; /* VIPs whose controller isn't the export's owner too */
+    bool copies;         /* what would be an outage of ESXi hosts is done as a copy: a new export and Storage vMotion */
+    const struct topo *
+        before; /* a VIP of today may stay though its controller isn't the owner only if that was so here; NULL: it may */
     bool bindings;         /* looks at each interface that a mount could be bound to */
     enum plan_cost frozen; /* mounts whose change would be of this class or worse stay as they are; 0: all may change */
 };

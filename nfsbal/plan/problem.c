@@ -325,6 +325,16 @@ const int *plan_unit_hosts(const struct plan_problem *p, const struct plan_unit 
     return u->host >= 0 ? &p->hosts[p->host_of[u->host]].box : ds->hosts;
 }
 
+/* Storage vMotion is there for all hosts. */
+static bool can_copy(const struct plan_problem *p, const struct plan_unit *u)
+{
+    const struct topo_datastore *ds = &p->t->datastores[u->datastore];
+    for (size_t i = 0; i < ds->n_hosts; i++)
+        if (p->t->nodes[p->t->boxes[ds->hosts[i]].node].kind != TOPO_ESXI)
+            return false;
+    return u->host < 0;
+}
+
 /* What is known of a unit today. */
 static void look_at_today(const struct plan_problem *p, struct plan_unit *u)
 {
@@ -345,7 +355,10 @@ static void look_at_today(const struct plan_problem *p, struct plan_unit *u)
         own_name &= strcmp(t->mounts[m].server, ds->server ? ds->server : "") == 0;
     if (u->mixed)
         u->today = -1;
-    u->cost = !u->mounted ? PLAN_NOTHING_STOPS : own_name ? PLAN_ROLLING : PLAN_OUTAGE;
+    u->cost = !u->mounted                          ? PLAN_NOTHING_STOPS
+              : own_name                           ? PLAN_ROLLING
+              : p->wanted.copies && can_copy(p, u) ? PLAN_COPY
+                                                   : PLAN_OUTAGE;
     u->vms = u->cost == PLAN_OUTAGE ? ds->vms : 0;
 }
 

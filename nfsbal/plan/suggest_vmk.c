@@ -102,9 +102,9 @@ static void count_amounts(struct site *s, const struct plan *plan, const struct 
     }
 }
 
-static bool fits(const struct site *s, int iface, const struct topo_addr *a, const struct topo_addr *reserved, size_t n)
+bool plan_address_fits(const struct topo *t, int iface, const struct topo_addr *a, const struct topo_addr *reserved,
+                       size_t n)
 {
-    const struct topo *t = s->p->t;
     const struct topo_addr *own = &t->ifaces[iface].addr;
     unsigned ones = 0, bits = own->version == 4 ? 32 : 128;
     if (!topo_addr_same_subnet(own, a, own->prefix))
@@ -140,7 +140,7 @@ static bool make_vectors(struct site *s, const struct topo_addr *reserved, size_
         for (size_t r = 0; r < s->dirs; r++)
             s->loads[r] += vectors[s->n_from][r];
         for (size_t a = 0; a < s->n_from; a++) {
-            if (!fits(s, iface, &s->from[a], reserved, n_reserved))
+            if (!plan_address_fits(s->p->t, iface, &s->from[a], reserved, n_reserved))
                 continue;
             s->ext.ifaces[iface].addr = s->from[a];
             s->ext.ifaces[iface].addr.prefix = own.prefix;

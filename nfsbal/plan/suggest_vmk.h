@@ -19,6 +19,10 @@ double plan_potential(const struct plan_problem *p, const double *loads, double 
 /* The least even host of such loads: its fullest uplink over an even split, writes. */
 double plan_worst_host(const struct plan_problem *p, const double *loads);
 
+/* Whether an interface could have an address: in its subnet, of no one else in the file, not reserved, not the network's own. */
+bool plan_address_fits(const struct topo *t, int iface, const struct topo_addr *a, const struct topo_addr *reserved,
+                       size_t n);
+
 /* Changes of addresses, best first, as long as each makes the layout of `row` better by the planner's order: the loads of all links
  * that are known, then the hosts' uplinks. Addresses are taken from `from`, each once, but those of the file, `reserved` and those
  * outside the interface's subnet. *before receives what it is without any. *all is allocated: free(). The count, or -ENOMEM. */

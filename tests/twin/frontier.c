@@ -195,7 +195,7 @@ static void test_written(void **unused)
                 (struct topo_assignment){t->datastores[t->mounts[m].datastore].name, t->boxes[t->mounts[m].host].name,
                                          t->vips[*vip - 1].text, t->vips[*vip - 1].text};
         }
-        char *new = topo_file_write(f, text, strlen(text), NULL, 0, all, t->n_mounts, &d);
+        char *new = topo_file_write(f, text, strlen(text), NULL, NULL, 0, all, t->n_mounts, &d);
         assert_non_null(new);
         struct topo_file *g = topo_file_parse("site.yaml", new, strlen(new), &again);
         struct topo *then = g ? topo_load(g, NULL, &again) : NULL;

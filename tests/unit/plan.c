@@ -183,8 +183,9 @@ static void test_units(void **unused)
     plan_free(p);
     p = make(t, (struct plan_options){.best = true});
     assert_string_equal(server_of(p, "d2", "esx1"), "d2.example");
-    assert_string_not_equal(vip_of(p, "d1", topo_find_box(t, "esx1")), "10.0.0.101");
-    assert_string_not_equal(vip_of(p, "d1", topo_find_box(t, "esx2")), "10.0.0.101");
+    assert_string_not_equal(vip_of(p, "d2", topo_find_box(t, "esx1")), "10.0.0.101");
+    assert_string_equal(vip_of(p, "d1", topo_find_box(t, "esx1")), "10.0.0.101");
+    assert_string_equal(vip_of(p, "d1", topo_find_box(t, "esx2")), "10.0.0.101");
     plan_free(p);
     topo_free(t);
 }

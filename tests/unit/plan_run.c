@@ -1,6 +1,7 @@
 /* needs: release. What a plan predicts is what a run of it gives, within 5 %, on 200 random sites: rates per datastore in fluid detail, the whole in
  * trains. There TCP is not max-min fair: flows that meet two full links get less than their share and others more, so the plan
- * has an estimate for these (predict_tcp.h), within 5 % on all but very few; without such flows the whole is met within 1 %. */
+ * has an estimate for these (predict_tcp.h), within 5 % on all but very few; without such flows the whole is met within 1 %. The
+ * estimate is calibrated: its one constant was fitted to sites with seeds 1 to 200 of TEST_SEED 1 to 5; here it is held against others. */
 #include "nfsbal/plan/plan.h"
 
 #include <math.h>
@@ -21,12 +22,14 @@
 #include "tests/support/random_site.h"
 #include "tests/support/runs.h"
 
-enum { FLUID_SITES = 200, TRAIN_SITES = 200, TRAIN_SITES_SLOW = 16 };
+enum { HELD_OUT = 100000, FLUID_SITES = 200, TRAIN_SITES = 200, TRAIN_SITES_SLOW = 16 };
 #define WITHIN          0.05
+#define FULL            0.95 /* of its capacity, by max-min */
 #define WITHIN_PLAIN    0.01 /* no flow meets two full links */
 #define WITHIN_ESTIMATE 0.08 /* some do; all but one in a hundred sites within 5 % (measured: 1 of 588 beyond, 5.6 %) */
 
-static int beyond; /* totals further off than 5 % */
+static int beyond;                /* totals further off than 5 % */
+static int singles, near_singles; /* datastores no flow of which meets two full links; of these those within 5 % */
 
 /* Trains take a fifth of a second a site: all of them where the build is fast, some in others. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__clang__) || BUILD_MINIMAL
@@ -80,20 +83,44 @@ static double predicted(const struct path_site *s, int datastore, enum flow_dire
     return rate;
 }
 
-/* The estimate of the whole where flows meet two full links: true. */
-static bool by_tcp(struct path_site *s, enum flow_direction d, double *whole)
+/* The rates where flows meet two full links: true when they are an estimate. free(*rates). */
+static bool by_tcp(struct path_site *s, enum flow_direction d, double **rates)
 {
-    double *rates = calloc(s->n_flows + 1, sizeof *rates);
     size_t between;
-    assert_non_null(rates);
-    int rc = predict_tcp(s, d, rates, &between);
+    *rates = calloc(s->n_flows + 1, sizeof **rates);
+    assert_non_null(*rates);
+    int rc = predict_tcp(s, d, *rates, &between);
     assert_true(rc >= 0);
     assert_int_equal(rc, between > 0);
-    *whole = 0;
-    for (size_t f = 0; f < s->n_flows; f++)
-        *whole += rates[f];
-    free(rates);
     return rc > 0;
+}
+
+/* No flow of the datastore meets more than one full link. */
+static bool meets_one(const struct path_site *s, int datastore, enum flow_direction d)
+{
+    for (size_t f = 0; f < s->n_flows; f++) {
+        size_t n, full = 0;
+        const struct predict_use *u = predict_uses(s->predict[d], f, &n);
+        if (s->t->mounts[s->flows[f].mount].datastore != datastore)
+            continue;
+        for (size_t i = 0; i < n; i++) {
+            double utilisation;
+            predict_wire(s->predict[d], u[i].linkdir, &utilisation);
+            full += utilisation >= FULL;
+        }
+        if (full > 1)
+            return false;
+    }
+    return true;
+}
+
+static double sum_of(const struct path_site *s, int datastore, const double *rates)
+{
+    double sum = 0;
+    for (size_t f = 0; f < s->n_flows; f++)
+        if (datastore < 0 || s->t->mounts[s->flows[f].mount].datastore == datastore)
+            sum += rates[f];
+    return sum;
 }
 
 static void near(double run, double want, double within, uint64_t seed, const char *what, const char *which)
@@ -135,7 +162,18 @@ static int compare(uint64_t seed, enum sim_detail detail)
         for (int d3 = 0; d3 < 2; d3++) {
             enum flow_direction direction = (enum flow_direction)d3;
             double run = direction == FLOW_WRITE ? r->write.rate : r->read.rate, whole = predicted(site, -1, direction);
-            bool plain = detail == SIM_FLUID || !by_tcp(site, direction, &whole);
+            double *rates = NULL;
+            bool plain = detail == SIM_FLUID || !by_tcp(site, direction, &rates);
+            for (size_t i = 0; i < t->n_datastores && detail == SIM_TRAIN; i++) {
+                double its = direction == FLOW_WRITE ? r->datastores[i].write.rate : r->datastores[i].read.rate;
+                if (!meets_one(site, (int)i, direction))
+                    continue;
+                singles++;
+                near_singles += fabs(its - sum_of(site, (int)i, rates)) <= WITHIN * sum_of(site, (int)i, rates);
+            }
+            if (!plain)
+                whole = sum_of(site, -1, rates);
+            free(rates);
             beyond += !plain && fabs(run - whole) > WITHIN * whole;
             near(run, whole,
                  !plain                ? WITHIN_ESTIMATE
@@ -170,9 +208,11 @@ static void test_train(void **unused)
     int compared = 0;
     (void)unused;
     for (uint64_t seed = 1; seed <= SITES_IN_TRAINS; seed++)
-        compared += compare(seed, SIM_TRAIN);
+        compared += compare(HELD_OUT + seed, SIM_TRAIN);
     assert_true(compared >= SITES_IN_TRAINS / 4);
     assert_true(beyond <= 1 + compared / 100);
+    /* TCP's shares settle slowly: half a minute is enough for most, not for all. */
+    assert_true(2 * near_singles > singles);
 }
 
 int main(void)

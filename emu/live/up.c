@@ -208,6 +208,14 @@ static int start(struct up_lab *u, char *problem, size_t size)
     return -EIO;
 }
 
+static bool has_nas(const struct topo *t)
+{
+    for (size_t i = 0; i < t->n_nodes; i++)
+        if (t->nodes[i].kind == TOPO_NAS)
+            return true;
+    return false;
+}
+
 static int check(const struct up_options *o, const struct topo *t, char *problem, size_t size)
 {
     const char *why = o->no_nas ? NULL : nas_refuses(t, problem, size);
@@ -215,6 +223,13 @@ static int check(const struct up_options *o, const struct topo *t, char *problem
     if (why) {
         if (why != problem)
             snprintf(problem, size, "%s", why);
+        return -EINVAL;
+    }
+    if (o->rootless && !o->no_nas && has_nas(t)) {
+        snprintf(
+            problem, size,
+            "--rootless: rpcbind, which nfs-ganesha needs, doesn't run without root (it calls setgroups()); --no-nas "
+            "does without servers");
         return -EINVAL;
     }
     if (!o->rootless && geteuid() != 0) {

@@ -33,4 +33,7 @@ as_nobody 0600 "emu up -q --rootless --no-nas --name $lab $rig/pair.yaml" 2>"$ri
 rc=0
 as_nobody 0666 "emu up -q --no-nas --name $lab $rig/pair.yaml" 2>"$rig/err" || rc=$?
 [ $rc = 1 ] && grep -q -- "--rootless" "$rig/err" || fail "without --rootless: exit $rc, $(cat "$rig/err")"
+rc=0
+as_nobody 0666 "emu up -q --rootless --name $lab topologies/fs7500/fig09-teaming.yaml" 2>"$rig/err" || rc=$?
+[ $rc = 2 ] && grep -q "rpcbind.*--no-nas" "$rig/err" || fail "servers without root: exit $rc, $(cat "$rig/err")"
 [ -z "$(ls "$rig/user")" ] || fail "left behind: $(ls "$rig/user")"

@@ -508,11 +508,6 @@ static bool conns_init(struct calls *c, char *problem, size_t size)
         struct calls_conn *conn = &c->conns[c->n_conns];
         if (!needed[flows[i].mount])
             continue;
-        if (t->vips[flows[i].vip].addr.version != 4) {
-            snprintf(problem, size, "%s: runs in whole calls know IPv4 only", t->vips[flows[i].vip].text);
-            ok = false;
-            break;
-        }
         if (m->n_conns++ == 0)
             m->first_conn = (uint32_t)c->n_conns;
         c->n_conns++;

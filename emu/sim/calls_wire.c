@@ -57,8 +57,9 @@ bool calls_line_init(struct calls_line *l, const struct topo *t, const struct fl
                      size_t size)
 {
     const struct topo_iface *a = &t->ifaces[f->iface], *b = flow_server_iface(t, f);
-    l->timestamps = t->stacks[a->box].timestamps && t->stacks[b->box].timestamps;
-    l->mss = tcp_mss(a->mtu < b->mtu ? a->mtu : b->mtu, l->timestamps);
+    bool timestamps = t->stacks[a->box].timestamps && t->stacks[b->box].timestamps, ipv6 = a->addr.version == 6;
+    l->headers = framing_headers(ipv6, timestamps);
+    l->mss = tcp_mss(a->mtu < b->mtu ? a->mtu : b->mtu, ipv6, timestamps);
     return find_way(&l->way[0], t, f, FLOW_WRITE, seed, problem, size) &&
            find_way(&l->way[1], t, f, FLOW_READ, seed, problem, size);
 }
@@ -66,7 +67,7 @@ bool calls_line_init(struct calls_line *l, const struct topo *t, const struct fl
 bool calls_hop(struct calls_link *links, struct calls_message *m)
 {
     const struct calls_line *l = m->line;
-    const struct framing f = framing_cut(m->bytes, l->mss, l->timestamps);
+    const struct framing f = framing_cut(m->bytes, l->mss, l->headers);
     const struct calls_way *w = &l->way[m->way];
     struct calls_link *link = &links[w->hops[m->hop].linkdir];
     double tag = w->hops[m->hop].tag, first = f.frames > 1 ? f.first : f.last;

@@ -16,8 +16,7 @@ struct line {
     const struct topo *t;
     const struct flow *flow;
     struct path path[2]; /* by direction: to the server, to the client */
-    uint32_t mss;
-    bool timestamps;
+    uint32_t mss, headers;
 };
 
 static bool line_init(struct line *l, const struct topo *t, const struct path_state *state, const struct flow *f)
@@ -25,8 +24,9 @@ static bool line_init(struct line *l, const struct topo *t, const struct path_st
     const struct topo_iface *a = &t->ifaces[f->iface], *b = &t->ifaces[t->vips[f->vip].iface];
     l->t = t;
     l->flow = f;
-    l->timestamps = t->stacks[a->box].timestamps && t->stacks[b->box].timestamps;
-    l->mss = tcp_mss(a->mtu < b->mtu ? a->mtu : b->mtu, l->timestamps);
+    bool timestamps = t->stacks[a->box].timestamps && t->stacks[b->box].timestamps, ipv6 = a->addr.version == 6;
+    l->headers = framing_headers(ipv6, timestamps);
+    l->mss = tcp_mss(a->mtu < b->mtu ? a->mtu : b->mtu, ipv6, timestamps);
     return path_walk(t, state, f, FLOW_WRITE, false, &l->path[0]) == PATH_OK &&
            path_walk(t, state, f, FLOW_READ, false, &l->path[1]) == PATH_OK;
 }
@@ -97,7 +97,7 @@ static void add_message(struct sum *s, const struct path_state *state, const str
                         uint64_t bytes, bool bulk, double scale)
 {
     s->line = l;
-    s->framing = framing_cut(bytes, l->mss, l->timestamps);
+    s->framing = framing_cut(bytes, l->mss, l->headers);
     s->scale = scale;
     s->bulk = bulk ? (double)bytes : 0;
     path_shares(l->t, state, l->flow, direction == 0 ? FLOW_WRITE : FLOW_READ, add_use, s);
@@ -127,11 +127,11 @@ static double idle_latency(const struct line *l, struct calls c, bool write, siz
     /* Writes arrive one behind the other and the last reply counts; reads are asked for at once and come back so. */
     there = write ? (uint64_t)((double)there * in_turn) : there;
     back = write ? back : (uint64_t)((double)back * in_turn);
-    double s = travel(l, 0, framing_cut(there, l->mss, l->timestamps)) +
-               travel(l, 1, framing_cut(back, l->mss, l->timestamps));
+    double s =
+        travel(l, 0, framing_cut(there, l->mss, l->headers)) + travel(l, 1, framing_cut(back, l->mss, l->headers));
     if (c.commit)
-        s += travel(l, 0, framing_cut(nfs_call_bytes(NFS_COMMIT, 0), l->mss, l->timestamps)) +
-             travel(l, 1, framing_cut(nfs_reply_bytes(NFS_COMMIT, 0), l->mss, l->timestamps));
+        s += travel(l, 0, framing_cut(nfs_call_bytes(NFS_COMMIT, 0), l->mss, l->headers)) +
+             travel(l, 1, framing_cut(nfs_reply_bytes(NFS_COMMIT, 0), l->mss, l->headers));
     return s;
 }
 
@@ -154,8 +154,8 @@ static double window_rate(const struct line *l, bool write)
     const struct topo_stack *from = &t->stacks[write ? client : server], *to = &t->stacks[write ? server : client];
     double window = (double)(from->send_buffer < to->receive_buffer ? from->send_buffer : to->receive_buffer);
     int there = write ? 0 : 1;
-    double s = travel(l, there, framing_cut(2 * (uint64_t)l->mss, l->mss, l->timestamps)) +
-               travel(l, !there, framing_cut(1, l->mss, l->timestamps));
+    double s = travel(l, there, framing_cut(2 * (uint64_t)l->mss, l->mss, l->headers)) +
+               travel(l, !there, framing_cut(1, l->mss, l->headers));
     return window / s;
 }
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/fabric/discovery.h"
 #include "emu/fabric/fabric.h"
 #include "emu/sim/jitter.h"
 
@@ -31,25 +32,31 @@ static const struct arp_rules linux_rules = {
 
 static const uint8_t broadcast[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 
-/* ---- ARP ---- */
+/* ---- ARP, and neighbour discovery ---- */
 
-static void arp_send(struct sim *s, int iface, bool reply, const uint8_t dst[6], const uint8_t ip[4], ps_t now)
+/* `dst` NULL: to all, or to the group of the address. */
+static void arp_send(struct sim *s, int iface, bool reply, const uint8_t *dst, const uint8_t ip[16], ps_t now)
 {
     const struct topo_iface *i = &s->topo->ifaces[iface];
     struct train *n = train_new(s->trains);
     n->kind = TRAIN_ARP;
     n->frames = 1;
-    n->frame_bytes = n->last_bytes = ARP_FRAME;
+    n->frame_bytes = n->last_bytes = i->addr.version == 6 ? DISCOVERY_FRAME : ARP_FRAME;
     n->sent = now;
     train_ready(n, now);
     memcpy(n->src, i->mac, 6);
-    memcpy(n->dst, dst, 6);
-    n->u.arp = (struct train_arp){.reply = reply, .version = 4};
+    n->u.arp = (struct train_arp){.reply = reply, .version = i->addr.version};
     memcpy(n->u.arp.sender_mac, i->mac, 6);
-    memcpy(n->u.arp.sender_ip, i->addr.bytes, 4);
+    memcpy(n->u.arp.sender_ip, i->addr.bytes, 16);
     if (reply)
         memcpy(n->u.arp.target_mac, dst, 6);
-    memcpy(n->u.arp.target_ip, ip, 4);
+    memcpy(n->u.arp.target_ip, ip, 16);
+    if (dst)
+        memcpy(n->dst, dst, 6);
+    else if (i->addr.version == 6)
+        discovery_group(&n->u.arp, n->dst);
+    else
+        memcpy(n->dst, broadcast, 6);
     fabric_send(s->fabric, iface, -1, n, now);
 }
 
@@ -57,7 +64,7 @@ static void arp_ask_everybody(struct arp_entry *a, ps_t now)
 {
     a->state = ARP_ASKING;
     a->tries = 1;
-    arp_send(a->sim, a->iface, false, broadcast, a->ip, now);
+    arp_send(a->sim, a->iface, false, NULL, a->ip, now);
     eventq_set(a->sim->queue, &a->timer, now + ARP_RETRY);
 }
 
@@ -80,7 +87,7 @@ static void arp_timer(struct event *e, ps_t now)
         break;
     case ARP_ASKING:
         if (a->tries++ < rules->tries) {
-            arp_send(a->sim, a->iface, false, broadcast, a->ip, now);
+            arp_send(a->sim, a->iface, false, NULL, a->ip, now);
             eventq_set(a->sim->queue, &a->timer, now + ARP_RETRY);
         } else {
             arp_drop(a); /* the next train asks again */
@@ -123,7 +130,7 @@ static void arp_check(struct arp_entry *a, ps_t now)
         /* The old address serves until the answer comes or the tries are used up. */
         a->state = ARP_PROBING;
         a->tries = rules->unicast;
-        arp_send(a->sim, a->iface, false, broadcast, a->ip, now);
+        arp_send(a->sim, a->iface, false, NULL, a->ip, now);
         eventq_set(a->sim->queue, &a->timer, now + ARP_RETRY);
     }
 }
@@ -148,11 +155,11 @@ static void arp_learned(struct arp_entry *a, const uint8_t mac[6], ps_t now)
     }
 }
 
-struct arp_entry *host_arp(struct sim *s, int iface, const uint8_t ip[4])
+struct arp_entry *host_arp(struct sim *s, int iface, const uint8_t ip[16])
 {
     struct sim_iface *i = &s->ifaces[iface];
     for (struct arp_entry *a = i->arp; a; a = a->next)
-        if (memcmp(a->ip, ip, 4) == 0)
+        if (memcmp(a->ip, ip, 16) == 0)
             return a;
     struct arp_entry *a = calloc(1, sizeof(*a));
     if (!a)
@@ -161,7 +168,7 @@ struct arp_entry *host_arp(struct sim *s, int iface, const uint8_t ip[4])
     a->iface = iface;
     a->state = ARP_ASKING;
     a->timer.run = arp_timer;
-    memcpy(a->ip, ip, 4);
+    memcpy(a->ip, ip, 16);
     a->next = i->arp;
     i->arp = a;
     return a;
@@ -172,10 +179,10 @@ static void arp_arrived(struct sim *s, int iface, const struct train *n, ps_t no
     const struct topo_iface *i = &s->topo->ifaces[iface];
     const struct train_arp *in = &n->u.arp;
     for (struct arp_entry *a = s->ifaces[iface].arp; a; a = a->next)
-        if (in->version == 4 && memcmp(a->ip, in->sender_ip, 4) == 0)
+        if (in->version == i->addr.version && memcmp(a->ip, in->sender_ip, 16) == 0)
             arp_learned(a, in->sender_mac, now);
-    bool gratuitous = memcmp(in->sender_ip, in->target_ip, 4) == 0;
-    if (!in->reply && !gratuitous && i->addr.version == 4 && memcmp(in->target_ip, i->addr.bytes, 4) == 0)
+    bool gratuitous = memcmp(in->sender_ip, in->target_ip, 16) == 0;
+    if (!in->reply && !gratuitous && i->addr.version == in->version && memcmp(in->target_ip, i->addr.bytes, 16) == 0)
         arp_send(s, iface, true, in->sender_mac, in->sender_ip, now);
 }
 

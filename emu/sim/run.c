@@ -126,6 +126,7 @@ static bool connection_init(struct sim *s, struct sim_conn *c, const struct flow
         int iface = k == SIM_CLIENT ? f->iface : t->vips[f->vip].iface;
         tcp_init(&c->end[k], &s->tcp, &s->ifaces[iface].tcp);
         c->end[k].side = (unsigned)k;
+        c->end[k].ipv6 = t->vips[f->vip].addr.version == 6;
         c->flow[k].id = (uint32_t)(2 * (c - s->conns) + k);
         c->flow[k].owner = c;
         flow_key(t, f, k == SIM_TO_SERVER, &c->flow[k]);
@@ -159,7 +160,7 @@ static void assign_jobs(struct sim *s)
     }
 }
 
-static bool connections_init(struct sim *s, char *problem, size_t size)
+static bool connections_init(struct sim *s)
 {
     const struct topo *t = s->topo;
     struct flow *flows = NULL;
@@ -178,10 +179,6 @@ static bool connections_init(struct sim *s, char *problem, size_t size)
     for (long i = 0; i < n; i++) {
         if (!needed[flows[i].mount])
             continue;
-        if (t->vips[flows[i].vip].addr.version != 4) {
-            snprintf(problem, size, "%s: runs know IPv4 only", t->vips[flows[i].vip].text);
-            goto out;
-        }
         struct sim_mount *m = &s->mounts[flows[i].mount];
         if (m->n_conns++ == 0)
             m->first_conn = (uint32_t)at;
@@ -275,8 +272,8 @@ static bool build(struct sim *s, char *problem, size_t size)
     if (!s->queue || !s->trains || !s->tcp.pool)
         return false;
     s->fabric = fabric_new(s->topo, s->queue, s->trains, &config);
-    return s->fabric && host_init(s) && server_init(s, problem, size) && measure_init(s) &&
-           connections_init(s, problem, size) && job_init(s) && faults_init(s);
+    return s->fabric && host_init(s) && server_init(s, problem, size) && measure_init(s) && connections_init(s) &&
+           job_init(s) && faults_init(s);
 }
 
 static bool interrupted(const struct sim_options *o) { return o->interrupted && *o->interrupted; }

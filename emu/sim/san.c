@@ -232,7 +232,7 @@ void san_uses(const struct san *n, const struct path_state *state, unsigned cont
             double share = 1.0 / pairs[m].n / n->network.members / unit;
             for (int back = 0; back < 2; back++) {
                 uint64_t bytes = back ? iscsi_back(write, (uint64_t)unit) : iscsi_there(write, (uint64_t)unit);
-                struct framing f = framing_cut(bytes, s->line.mss, s->line.timestamps);
+                struct framing f = framing_cut(bytes, s->line.mss, s->line.headers);
                 struct sum sum = {use, context, share * ((f.frames - 1) * f.first + f.last), share * f.frames};
                 path_shares(n->topo, state, &s->flow, back ? FLOW_READ : FLOW_WRITE, add, &sum);
             }

@@ -111,7 +111,7 @@ struct arp_entry {
     int iface;
     enum arp_state state;
     uint8_t tries;
-    uint8_t ip[4], mac[6];
+    uint8_t ip[16], mac[6];
 };
 
 /* What a kind of host does about ARP; docs/sim.md has the sources. */
@@ -207,7 +207,7 @@ static inline struct rpc *rpc_take(struct rpc_list *l)
 /* host.c */
 bool host_init(struct sim *s);
 void host_free(struct sim *s);
-struct arp_entry *host_arp(struct sim *s, int iface, const uint8_t ip[4]); /* finds or makes */
+struct arp_entry *host_arp(struct sim *s, int iface, const uint8_t ip[16]); /* finds or makes */
 void host_send(struct sim *s, struct sim_conn *c, int end, struct train *n, ps_t now);
 void host_deliver(void *context, int iface, struct train *n, ps_t now);
 

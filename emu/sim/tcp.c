@@ -171,7 +171,7 @@ static void start(struct tcp *t, uint64_t iss)
     tcp_close(t);
     t->phase = TCP_OPEN;
     t->timestamps = t->config->timestamps;
-    t->mss = tcp_mss(t->config->mtu, t->timestamps);
+    t->mss = tcp_mss(t->config->mtu, t->ipv6, t->timestamps);
     t->iss = t->una = iss;
     t->nxt = t->end = iss + 1;
     t->in = t->acked = 0;
@@ -238,9 +238,9 @@ void tcp_write(struct tcp *t, uint64_t bytes, ps_t now)
 /* Takes over what the peer's SYN says. */
 static void meet(struct tcp *t, const struct train_tcp *in, ps_t now)
 {
-    uint32_t own = t->config->mtu - 40, mss = own < in->mss ? own : in->mss;
+    uint32_t own = tcp_mss(t->config->mtu, t->ipv6, false), mss = own < in->mss ? own : in->mss;
     t->timestamps = t->config->timestamps && in->tsval >= 0;
-    t->mss = tcp_mss(mss + 40, t->timestamps);
+    t->mss = mss - (own - tcp_mss(t->config->mtu, t->ipv6, t->timestamps));
     t->in = in->seq + 1;
     t->recent = in->tsval;
     t->right = (in->flags & TRAIN_ACK ? in->ack : t->iss + 1) + in->window;

@@ -62,6 +62,7 @@ struct tcp {
     const struct tcp_world *world;
     const struct tcp_config *config;
     unsigned side;        /* the user's, to tell two ends apart */
+    bool ipv6;            /* set by the user, before it opens */
     enum tcp_state state; /* readable */
     enum tcp_phase phase; /* readable */
     uint32_t mss;         /* payload of a full segment without SACK blocks */
@@ -130,6 +131,6 @@ void tcp_nic_lost(struct tcp *t, ps_t now);
 struct train *tcp_reset_for(const struct tcp_world *world, const struct train *train, ps_t now);
 
 /* Payload bytes of a full segment. */
-uint32_t tcp_mss(uint32_t mtu, bool timestamps);
+uint32_t tcp_mss(uint32_t mtu, bool ipv6, bool timestamps);
 
 #endif

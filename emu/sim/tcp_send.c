@@ -9,6 +9,7 @@
 enum {
     ETHERNET = 14,
     IP_AND_TCP = 40,
+    IPV6_MORE = 20,
     TIMESTAMP_OPTION = 12, /* with two NOPs */
     SYN_OPTIONS = 20,      /* MSS 4, SACK permitted 2, timestamps 10, NOP and window scale 4 */
     FRAME_MIN = 60,        /* without FCS */
@@ -16,7 +17,12 @@ enum {
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-uint32_t tcp_mss(uint32_t mtu, bool timestamps) { return mtu - IP_AND_TCP - (timestamps ? TIMESTAMP_OPTION : 0); }
+static uint32_t ip_and_tcp(bool ipv6) { return IP_AND_TCP + (ipv6 ? IPV6_MORE : 0); }
+
+uint32_t tcp_mss(uint32_t mtu, bool ipv6, bool timestamps)
+{
+    return mtu - ip_and_tcp(ipv6) - (timestamps ? TIMESTAMP_OPTION : 0);
+}
 
 /* Two NOPs, kind, length, and two sequence numbers each. */
 static uint32_t sack_option(unsigned n) { return n ? 4 + 8 * n : 0; }
@@ -64,10 +70,10 @@ static void transmit(struct tcp *t, uint64_t seq, uint64_t length, uint8_t flags
     out->mss = mss;
     if (flags & TRAIN_SYN) {
         options = SYN_OPTIONS;
-        out->mss = t->config->mtu - IP_AND_TCP;
+        out->mss = tcp_mss(t->config->mtu, t->ipv6, false);
         out->length = 0;
     }
-    uint32_t header = ETHERNET + IP_AND_TCP + options, last = out->length;
+    uint32_t header = ETHERNET + ip_and_tcp(t->ipv6) + options, last = out->length;
     n->frames = 1;
     if (last > mss) {
         n->frames = (last + mss - 1) / mss;

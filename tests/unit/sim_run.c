@@ -66,6 +66,37 @@ static void figure_9(void **state)
     free(text);
 }
 
+/* IPv6: 20 bytes more a frame, neighbour discovery instead of ARP; a takeover by an unsolicited advertisement is followed. */
+static void ipv6(void **state)
+{
+    static const char site[] = "version: 1\n"
+                               "name: six\n"
+                               "nodes:\n"
+                               "  h1: {kind: linux, interfaces: {n0: {address: 'fd00::11/64'}}}\n"
+                               "  sw: {kind: switch}\n"
+                               "  nas: {kind: nas, controllers: {'c[1-2]': {nics: e0}}, vips: {'fd00::101/64': {home: "
+                               "c1}}, exports: {/x: {}}}\n"
+                               "links:\n"
+                               "  - {ends: ['h1:n0', 'sw:p1'], speed: 1G, delay: 5us}\n"
+                               "  - {ends: ['nas:c[1-2].e0', 'sw:p[2-3]'], speed: 1G, delay: 5us}\n"
+                               "datastores: {ds1: {export: 'nas:/x', mounted: '[fd00::101]'}}\n"
+                               "workloads: {w: {op: write, block: 64KiB, outstanding: 8, for: 2s}}\n";
+    char moved[sizeof site + 100];
+    double rate = 125e6 * (1500 - 72) / 1538 * 65536 / (double)nfs_call_bytes(NFS_WRITE, 65536);
+
+    (void)state;
+    for (int detail = SIM_FLUID; detail <= SIM_FRAME; detail++) {
+        struct result *r = runs_text(site, NULL, detail, 1);
+        runs_near(r->write.rate, rate, 0.01, "one link");
+        result_free(r);
+    }
+    snprintf(moved, sizeof moved, "%sevents: [{at: 1s, vip: 'fd00::101', to: c2}]\n", site);
+    struct result *r = runs_text(moved, NULL, SIM_TRAIN, 1);
+    assert_true(r->write.rate > 0.7 * rate);
+    assert_true(runs_link(r, "sw:p3>nas:c2.e0")->bulk_bytes > 40e6);
+    result_free(r);
+}
+
 /* Every number of a result that an engine fills in. */
 static uint64_t digest(const struct result *r)
 {
@@ -329,6 +360,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figure_9),
+        cmocka_unit_test(ipv6),
         cmocka_unit_test(same_seed_same_run),
         cmocka_unit_test(bytes_end_a_run),
         cmocka_unit_test(rates_are_kept),

@@ -45,6 +45,12 @@ static void print_report(const char *command, const char *lab, const struct down
             "warning: the machine did not keep up with lab %s: more than a millisecond behind for %.1f %% of the time. "
             "Rates and times measured in it are not those of the file; --scale makes it slower",
             lab, 100 * r->behind);
+    if (r->unfetched > 0)
+        cli_error(
+            CLI_FAILED, command,
+            "warning: %.0f trains of frames that were sent in lab %s were lost, because the machine did not fetch "
+            "them in time",
+            r->unfetched, lab);
 }
 
 static int end_lab(const char *command, const char *name, const struct down_options *o)
@@ -60,7 +66,7 @@ static int end_lab(const char *command, const char *name, const struct down_opti
     if (down(lab, problem, sizeof problem) < 0)
         rc = cli_error(CLI_FAILED, command, "lab %s: %s", name, problem);
     print_report(command, name, &report, o->quiet);
-    if (rc == CLI_OK && o->strict && !report.kept_up)
+    if (rc == CLI_OK && o->strict && (!report.kept_up || report.unfetched > 0))
         rc = CLI_FAILED;
     lab_free(lab);
     return rc;

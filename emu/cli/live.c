@@ -143,8 +143,9 @@ static int run_case(struct live_cases *l)
     if (!r)
         return cli_error(CLI_FAILED, l->command, "%s%s%s", name ? name : "", name ? ": " : "", problem);
     if (!report.kept_up) {
-        cli_error(CLI_OK, l->command, "%s%sthe machine did not keep up: frames left late in %.1f %% of the time",
-                  name ? name : "", name ? ": " : "", 100 * report.behind);
+        char sentence[LIVE_SENTENCE];
+        cli_error(CLI_OK, l->command, "%s%s%s", name ? name : "", name ? ": " : "",
+                  live_shortfall(&report, sentence, sizeof sentence));
         l->behind = true;
     }
     cases_put(&l->cases, l->current, r);

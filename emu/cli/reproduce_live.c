@@ -41,8 +41,8 @@ int reproduce_live_case(const struct reproduce_live *l, const struct topo_file *
     if (!r)
         return cli_error(CLI_FAILED, l->command, "%s: %s%s%s", l->file, name ? name : "", name ? ": " : "", problem);
     if (!report.kept_up)
-        cli_error(CLI_OK, l->command, "%s: %s%sthe machine did not keep up: frames left late in %.1f %% of the time",
-                  l->file, name ? name : "", name ? ": " : "", 100 * report.behind);
+        cli_error(CLI_OK, l->command, "%s: %s%s%s", l->file, name ? name : "", name ? ": " : "",
+                  live_shortfall(&report, problem, sizeof problem));
     *out = r;
     return OPTION_GO_ON;
 }

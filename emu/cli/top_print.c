@@ -97,6 +97,8 @@ int top_print_text(const struct watch *w, const int *order, int n, FILE *out)
     if (w->late_median >= 0)
         fprintf(out, "; frames late %.0f us (p99 %.0f us), behind %.2f %% of the time", 1e6 * w->late_median,
                 1e6 * w->late_p99, 100 * w->behind);
+    if (w->unfetched)
+        fprintf(out, "; %llu trains of frames lost, not fetched in time", (unsigned long long)w->unfetched);
     fputs("\n\n", out);
     rc = print_links(w, order, n, out);
     if (rc == 0 && w->n_flows > 0) {
@@ -183,6 +185,7 @@ void top_print_json(const struct watch *w, const int *order, int n, FILE *out)
         json_out_real(&j, "median", w->late_median);
         json_out_real(&j, "p99", w->late_p99);
         json_out_real(&j, "behind", w->behind);
+        json_out_count(&j, "unfetched", w->unfetched);
         json_out_end(&j);
     }
     json_out_array(&j, "links", JSON_ON_LINES);

@@ -435,8 +435,10 @@ static void draw_summary(const struct watch *w, struct top_canvas *c)
 
         seconds_text(w->late_median, median, sizeof median);
         seconds_text(w->late_p99, p99, sizeof p99);
-        putf(c, 1, at + 3, c->columns, w->behind >= 0.01 ? TOP_BAD : TOP_PLAIN, "late %s, p99 %s, behind %.1f %%",
-             median, p99, 100 * w->behind);
+        at = putf(c, 1, at + 3, c->columns, w->behind >= 0.01 ? TOP_BAD : TOP_PLAIN, "late %s, p99 %s, behind %.1f %%",
+                  median, p99, 100 * w->behind);
+        if (w->unfetched)
+            putf(c, 1, at + 3, c->columns, TOP_BAD, "%llu not fetched", (unsigned long long)w->unfetched);
     }
 }
 

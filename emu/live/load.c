@@ -27,7 +27,7 @@
 #include "emu/model/workload.h"
 #include "emu/report/json.h"
 
-enum { READY_MS = 60000, LINE_MAX_BYTES = 1 << 26 };
+enum { READY_MS = 60000, LINE_MAX_BYTES = 1 << 26, CONNECTIONS_MAX = 64 /* of a job */ };
 #define FILE_LARGEST   (UINT64_C(64) << 20)
 #define FILES_TOGETHER (UINT64_C(512) << 20)
 
@@ -280,12 +280,28 @@ static void pass_histogram(const struct load_events *e, size_t job, bool write, 
     }
 }
 
+/* At most `most` of them; how many. */
+static size_t take_ports(const struct json_in *list, uint16_t *ports, size_t most)
+{
+    size_t n = json_in_size(list);
+    n = n < most ? n : most;
+    for (size_t i = 0; i < n; i++)
+        ports[i] = (uint16_t)count_of(json_in_element(list, i));
+    return n;
+}
+
 static void pass_end(const struct load *l, const struct load_events *e, size_t job, const struct json_in *j)
 {
     const struct json_in *latency = json_in_member(j, "histogram");
+    const struct json_in *timeouts = json_in_member(j, "timeouts");
+    uint64_t n;
+    uint16_t ports[CONNECTIONS_MAX];
     const struct load_end end = {.seconds = time_of(json_in_member(j, "seconds")),
                                  .errors = count_of(json_in_member(j, "errors")),
-                                 .retransmitted = count_of(json_in_member(j, "retransmitted")),
+                                 .tcp = {.retransmitted = count_of(json_in_member(j, "retransmitted")),
+                                         .timeouts = json_in_count(timeouts, &n) ? (int64_t)n : -1},
+                                 .ports = ports,
+                                 .n_ports = take_ports(json_in_member(j, "sports"), ports, CONNECTIONS_MAX),
                                  .problem = json_in_text(json_in_member(j, "problem"))};
     const struct result *r = l->config.result;
     e->progress(e->context, job, r->topo->workloads[r->jobs[job].workload].start + end.seconds,

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emu/model/tcp_counts.h"
 #include "emu/model/units.h"
 
 struct load;
@@ -32,7 +33,10 @@ typedef void load_progress(void *context, size_t job, ps_t at, uint64_t read, ui
 /* What a job says at its end. */
 struct load_end {
     ps_t seconds; /* from its first operation to the end of its last */
-    uint64_t errors, retransmitted;
+    uint64_t errors;
+    struct tcp_counts tcp; /* of the client's end of its connections, */
+    const uint16_t *ports; /* which come from these ports */
+    size_t n_ports;
     const char *problem; /* or NULL */
 };
 typedef void load_ended(void *context, size_t job, const struct load_end *end);

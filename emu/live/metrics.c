@@ -1,5 +1,6 @@
 #include "emu/live/metrics.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "emu/live/watch.h"
@@ -60,6 +61,15 @@ static const struct {
 };
 // clang-format on
 
+static void of_losses(const struct watch *w, FILE *out)
+{
+    head(out, "emu_lab_unfetched_total", "counter",
+         "Trains of frames that were lost because nobody fetched them in time.");
+    fputs("emu_lab_unfetched_total{", out);
+    label(out, "lab", w->name);
+    fprintf(out, "} %" PRIu64 "\n", w->unfetched);
+}
+
 static void of_links(const struct watch *w, FILE *out, size_t row)
 {
     head(out, table[row].name, table[row].type, table[row].help);
@@ -80,6 +90,7 @@ void metrics_write(const struct watch *w, FILE *out)
         of_lab(w, out, "emu_lab_late_median_seconds", "How late frames leave, median.", w->late_median);
         of_lab(w, out, "emu_lab_late_p99_seconds", "How late frames leave, 99th percentile.", w->late_p99);
         of_lab(w, out, "emu_lab_behind_ratio", "Share of the time that the machine was behind.", w->behind);
+        of_losses(w, out);
     }
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         of_links(w, out, i);

@@ -21,6 +21,7 @@
 #include "emu/live/nas.h"
 #include "emu/live/store.h"
 #include "emu/live/tally.h"
+#include "emu/live/tcp_ends.h"
 #include "emu/live/up.h"
 #include "emu/model/result.h"
 #include "emu/model/schedule.h"
@@ -40,6 +41,8 @@ struct live {
     struct control_client *control;
     struct load *load;
     struct tally *tally;
+    struct tcp_ends *servers; /* their ends of the connections */
+    bool timeouts_unknown;
     ps_t zero;                       /* of the run, by the lab's clock */
     struct tally_link *first, *last; /* per link direction: counters at zero, and as of late */
     uint64_t *bulk_first;            /* per link direction: bulk bytes at the begin of the phase */
@@ -233,12 +236,47 @@ static void job_latency(void *context, size_t job, bool write, ps_t latency, uin
     tally_latency(l->tally, job, write, latency, n);
 }
 
+/* ---- what TCP had to send again ---- */
+
+static void count_tcp(struct live *l, struct result_job *j, struct tcp_counts c)
+{
+    j->retransmissions += c.retransmitted;
+    j->timeouts += c.timeouts > 0 ? (uint64_t)c.timeouts : 0;
+    l->timeouts_unknown |= c.timeouts < 0;
+}
+
+/* The server's end of a connection that is between the job's addresses. */
+static void take_server_end(struct live *l, struct result_job *j, struct tcp_end *e)
+{
+    const struct topo *t = l->result->topo;
+    const struct topo_mount *m = &t->mounts[j->mount];
+    if (e->taken || !schedule_runs(l->result, j) || !topo_addr_equal(&e->client, &t->ifaces[m->iface].addr) ||
+        !topo_addr_equal(&e->server, &t->vips[m->vip].addr))
+        return;
+    e->taken = true;
+    count_tcp(l, j, e->counts);
+}
+
+/* Connections that were lost are in no job's list at its end: they are those of the first job between the same addresses. */
+static void take_lost_connections(struct live *l)
+{
+    for (size_t i = 0; i < tcp_ends_count(l->servers); i++)
+        for (size_t k = 0; k < l->result->n_jobs; k++)
+            take_server_end(l, &l->result->jobs[k], tcp_ends_at(l->servers, i));
+}
+
+/* ---- jobs that end ---- */
+
 static void job_ended(void *context, size_t job, const struct load_end *end)
 {
     struct live *l = context;
     struct result_job *j = &l->result->jobs[job];
     const struct topo_workload *w = &l->result->topo->workloads[j->workload];
-    j->retransmissions = end->retransmitted;
+    count_tcp(l, j, end->tcp);
+    for (size_t i = 0; i < tcp_ends_count(l->servers); i++)
+        for (size_t k = 0; k < end->n_ports; k++)
+            if (tcp_ends_at(l->servers, i)->client_port == end->ports[k])
+                take_server_end(l, j, tcp_ends_at(l->servers, i));
     if (!end->errors && w->bytes)
         j->finished = w->start + end->seconds;
     if ((end->errors || end->problem) && !l->failed++)
@@ -306,6 +344,8 @@ static void note_differences(struct live *l)
         result_note(r, "datastores of NFS 4.1 are loaded by NFS 3, over their first server");
     if (shared)
         result_note(r, "datastores that share connections have connections of their own here");
+    if (l->timeouts_unknown)
+        result_note(r, "this kernel doesn't count TCP's timeouts (Linux 6.7 and later do)");
     if (!t->network_only && !l->options->storage)
         result_note(r, "`storage:` is not played: the servers' files are in memory");
     if (!t->network_only && l->options->storage)
@@ -326,9 +366,10 @@ static void note_scale(struct live *l)
         unit_print_mbps(read, sizeof read, r->read.rate * l->options->scale), l->options->scale);
 }
 
-/* How well the lab has kept up so far: seconds behind, of seconds. */
+/* How well the lab has kept up so far: seconds behind, of seconds; frames that nobody fetched from a device in time. */
 struct keeping {
     double behind, running;
+    uint64_t unfetched;
 };
 
 static struct json_in *read_lateness(struct live *l, struct keeping *k)
@@ -336,25 +377,36 @@ static struct json_in *read_lateness(struct live *l, struct keeping *k)
     struct json_in *reply = ask(l, "lateness");
     k->running = real_of(reply, "running");
     k->behind = real_of(reply, "behind") * k->running;
+    k->unfetched = count_of(reply, "unfetched");
     return reply;
+}
+
+const char *live_shortfall(const struct live_report *r, char *out, size_t size)
+{
+    int n =
+        snprintf(out, size, "the machine did not keep up: frames left late in %.1f %% of the time", 100 * r->behind);
+    if (r->unfetched && n > 0 && (size_t)n < size)
+        snprintf(out + n, size - (size_t)n, ", and %llu trains of frames were lost", (unsigned long long)r->unfetched);
+    return out;
 }
 
 /* Of the time since `before`: what a machine does while servers start is nobody's rate. */
 static bool read_report(struct live *l, const struct keeping *before, struct live_report *report)
 {
     struct keeping now;
+    char sentence[LIVE_SENTENCE];
     struct json_in *reply = read_lateness(l, &now);
     if (!reply)
         return false;
     report->behind =
         now.running > before->running ? (now.behind - before->behind) / (now.running - before->running) : 0;
-    report->kept_up = report->behind <= LATENESS_LIMIT;
+    report->unfetched = now.unfetched - before->unfetched;
+    report->kept_up = report->behind <= LATENESS_LIMIT && !report->unfetched;
     report->late_p50 = real_of(reply, "late_p50");
     report->late_p99 = real_of(reply, "late_p99");
     l->result->events = count_of(reply, "frames");
     if (!report->kept_up)
-        result_note(l->result, "the machine did not keep up: frames left late in %.1f %% of the time; try --scale",
-                    100 * report->behind);
+        result_note(l->result, "%s; try --scale", live_shortfall(report, sentence, sizeof sentence));
     json_in_free(reply);
     return true;
 }
@@ -423,6 +475,17 @@ static int start_lab(struct live *l)
     return rc;
 }
 
+static int watch_servers(struct live *l)
+{
+    int rc = 0;
+    for (size_t i = 0; i < l->lab->n_nodes && !rc; i++)
+        if (l->lab->nodes[i].server)
+            rc = tcp_ends_add(l->servers, l->lab->nodes[i].netns, NFS_PORT);
+    if (rc)
+        snprintf(l->problem, l->size, "asking for the servers' connections: %s", strerror(-rc));
+    return rc;
+}
+
 static int start_load(struct live *l)
 {
     const struct live_options *o = l->options;
@@ -474,7 +537,7 @@ static ps_t take_reading(struct live *l)
     int phase = schedule_phase(l->result, at - l->zero, l->bulk_phase);
     if (phase != l->bulk_phase && !change_phase(l, phase))
         return -1;
-    return at - l->zero;
+    return tcp_ends_read(l->servers) < 0 ? -1 : at - l->zero;
 }
 
 /* Until all jobs have ended: the time of the run then, or a negative errno. */
@@ -510,8 +573,10 @@ static int play(struct live *l, struct live_report *report)
 {
     struct result *r = l->result;
     const volatile sig_atomic_t *interrupted = l->options->interrupted;
-    struct keeping before = {0, 0};
+    struct keeping before = {0, 0, 0};
     int rc = start_lab(l);
+    if (!rc)
+        rc = watch_servers(l);
     if (!rc)
         rc = start_load(l);
     if (!rc) {
@@ -527,6 +592,7 @@ static int play(struct live *l, struct live_report *report)
         return -EIO;
     r->complete = !(interrupted && *interrupted);
     end = l->plan.end == PS_NEVER ? end_of_bytes(r, end) : end < l->plan.end ? end : l->plan.end;
+    take_lost_connections(l);
     tally_finish(l->tally, end);
     note_differences(l);
     note_scale(l);
@@ -548,6 +614,7 @@ static int take_down(struct live *l)
         snprintf(l->problem, l->size, "%s", problem);
     lab_free(l->lab);
     tally_free(l->tally);
+    tcp_ends_free(l->servers);
     free(l->first);
     free(l->last);
     free(l->bulk_first);
@@ -563,11 +630,12 @@ static int prepare(struct live *l)
         return -EINVAL;
     }
     l->tally = tally_new(r, l->options->scale);
+    l->servers = tcp_ends_new();
     l->first = calloc(r->n_links + 1, sizeof *l->first);
     l->last = calloc(r->n_links + 1, sizeof *l->last);
     l->bulk_first = calloc(r->n_links + 1, sizeof *l->bulk_first);
     l->moved_all = calloc(r->n_jobs + 1, sizeof *l->moved_all);
-    if (l->tally && l->first && l->last && l->bulk_first && l->moved_all)
+    if (l->tally && l->servers && l->first && l->last && l->bulk_first && l->moved_all)
         return 0;
     snprintf(l->problem, l->size, "%s", strerror(ENOMEM));
     return -ENOMEM;

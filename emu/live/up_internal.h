@@ -30,11 +30,15 @@ struct up_lab {
     ev_timer second;
     ps_t behind_before; /* as of the last second */
     bool behind_said;
+    uint64_t unfetched; /* super-frames that devices have dropped, as of `asked` */
+    ps_t asked;
     int ready; /* pipe to the process that started us */
 };
 
 /* up_nodes.c */
 int up_nodes(struct up_lab *u, char *problem, size_t size);
+/* Super-frames that the devices of all interfaces have dropped so far because nobody fetched them in time. */
+uint64_t up_unfetched(const struct up_lab *u);
 /* The VIP's address leaves the controller `from` and comes to `to` (-1: none). 0 or -errno. */
 int up_move_address(struct up_lab *u, int vip, int from, int to);
 /* A controller forgets the connections of its VIPs. 0 or -errno. */

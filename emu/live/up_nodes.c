@@ -197,6 +197,23 @@ static bool is_used(const struct topo *t, int iface)
     return false;
 }
 
+uint64_t up_unfetched(const struct up_lab *u)
+{
+    uint64_t sum = 0, frames;
+    char device[UP_DEVICE_MAX];
+
+    for (int i = 0; i < (int)u->topo->n_ifaces; i++) {
+        struct netns *n = u->spaces[u->topo->ifaces[i].box];
+
+        if (!n || !is_used(u->topo, i))
+            continue;
+        up_device_name(u->topo, i, device);
+        if (netns_device_dropped(n, device, &frames) == 0)
+            sum += frames;
+    }
+    return sum;
+}
+
 static int make_interface(struct up_lab *u, struct netns *n, const struct lab_node *node, int iface, char *problem,
                           size_t size)
 {

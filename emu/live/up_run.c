@@ -16,6 +16,8 @@
 #include "emu/model/topology.h"
 #include "emu/report/json.h"
 
+#define UNFETCHED_EVERY (PS_PER_S / 2)
+
 struct up_event {
     struct event event;
     struct up_lab *lab;
@@ -97,6 +99,18 @@ static bool apply_for_commands(void *context, const struct topo_event *e, char *
     return rc == 0;
 }
 
+/* Not asked of the kernel more than once a second: 64 devices take it a millisecond, in which frames wait. */
+static uint64_t unfetched(struct up_lab *u)
+{
+    ps_t now = datapath_clock(u->datapath);
+
+    if (now - u->asked >= UNFETCHED_EVERY || !u->asked) {
+        u->unfetched = up_unfetched(u);
+        u->asked = datapath_clock(u->datapath);
+    }
+    return u->unfetched;
+}
+
 static void put_lateness(struct up_lab *u, struct json_out *j)
 {
     const struct lateness *l = datapath_lateness(u->datapath);
@@ -116,6 +130,7 @@ static void put_lateness(struct up_lab *u, struct json_out *j)
     json_out_count(j, "malformed", c.malformed);
     json_out_count(j, "foreign", c.foreign);
     json_out_count(j, "write_errors", c.write_errors);
+    json_out_count(j, "unfetched", unfetched(u));
 }
 
 static void put_status(void *context, struct json_out *j)

@@ -46,6 +46,7 @@ static void read_status(struct watch *w)
     w->late_median = real(late, "late_p50", -1);
     w->late_p99 = real(late, "late_p99", -1);
     w->behind = real(late, "behind", -1);
+    w->unfetched = count(late, "unfetched", 0);
 }
 
 struct watch *watch_made(struct json_in *status, struct json_in *links, char *problem, size_t size)

@@ -44,6 +44,7 @@ struct watch {
     const char *name, *file, *title;
     double scale, time, interval;         /* interval 0: no rates yet */
     double late_median, late_p99, behind; /* s, s, share of time; -1: not told */
+    uint64_t unfetched; /* super-frames that a device lost because the datapath did not fetch them in time */
     struct watch_link *links;
     size_t n_links;
     struct watch_flow *flows; /* those asked for, seen of late; by link, then as they are named */

@@ -51,7 +51,7 @@ struct conn {
     struct loop_task flush, close;
     unsigned bad_ticks, probes;
     uint16_t source_port;
-    uint64_t retransmitted; /* in the end */
+    struct tcp_counts counts; /* in the end */
     bool stalled;
     char problem[200];
 };
@@ -81,7 +81,7 @@ static void shut(struct conn *c)
 {
     struct nfs3 *n = c->nfs3;
 
-    c->retransmitted = conn_retransmitted(c);
+    c->counts = conn_tcp(c);
     c->state = CONN_CLOSED;
     loop_io_stop(&c->io);
     loop_timer_stop(&c->timer);
@@ -391,11 +391,14 @@ static bool tcp_of(const struct conn *c, struct tcp_info *info)
     return c->nfs3 && getsockopt(nfs3_fd(c->nfs3), IPPROTO_TCP, TCP_INFO, info, &size) == 0;
 }
 
-uint64_t conn_retransmitted(const struct conn *c)
+struct tcp_counts conn_tcp(const struct conn *c)
 {
-    struct tcp_info info;
+    char info[TCP_COUNTS_ROOM];
+    socklen_t size = sizeof info;
 
-    return tcp_of(c, &info) ? info.tcpi_total_retrans : c->retransmitted;
+    if (!c->nfs3 || getsockopt(nfs3_fd(c->nfs3), IPPROTO_TCP, TCP_INFO, info, &size) != 0)
+        return c->counts;
+    return tcp_counts_of(info, size);
 }
 
 int64_t conn_rtt_us(const struct conn *c)

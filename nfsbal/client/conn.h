@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emu/model/tcp_counts.h"
 #include "nfsbal/client/nfs3.h"
 
 struct conn;
@@ -65,7 +66,7 @@ bool conn_stalled(const struct conn *c);        /* closed because nothing came: 
 uint16_t conn_source_port(const struct conn *c);
 size_t conn_outstanding(const struct conn *c);         /* calls */
 uint64_t conn_outstanding_bytes(const struct conn *c); /* of READ and WRITE data asked for and not answered */
-uint64_t conn_retransmitted(const struct conn *c);     /* segments sent again */
+struct tcp_counts conn_tcp(const struct conn *c);      /* what this end has sent again */
 int64_t conn_rtt_us(const struct conn *c);             /* TCP's smoothed round-trip time; 0: not known */
 
 /* "10.0.0.1", "[fd00::1]" and a port into an address; false when it is none. */

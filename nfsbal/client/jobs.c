@@ -684,6 +684,6 @@ void jobs_result(const struct jobs *load, size_t i, struct jobs_result *out)
         if (paths_info(j->paths, k, &info)) {
             out->reconnects += info.reconnects;
             out->reissued += info.lost;
-            out->retransmitted += info.retransmitted;
+            tcp_counts_add(&out->tcp, info.tcp);
         }
 }

@@ -31,7 +31,7 @@ struct jobs_result {
     uint64_t read, written, operations, errors;
     double seconds;                         /* first operation to the end of the last, COMMIT included; 0: none */
     const struct stats_latency *latency[2]; /* of reads, of writes */
-    uint64_t retransmitted;                 /* TCP segments, of all connections */
+    struct tcp_counts tcp;                  /* of all connections */
     uint64_t reconnects, reissued;
     const struct paths *paths; /* NULL: never mounted */
 };

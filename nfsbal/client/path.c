@@ -346,7 +346,7 @@ static void conn_is_changed(void *context, struct conn *c, enum conn_state state
     if (pc->verified)
         path->reconnects++;
     path->epoch++;
-    path->retransmitted += conn_retransmitted(c);
+    tcp_counts_add(&path->tcp, conn_tcp(c));
     pc->conn = NULL;
     pc->verified = false;
     path->ports[pc - path->conns] = 0;
@@ -711,7 +711,7 @@ bool paths_info(const struct paths *p, size_t i, struct path_info *out)
         .connected = path_n_usable(path),
         .reconnects = path->reconnects,
         .lost = path->lost,
-        .retransmitted = path->retransmitted,
+        .tcp = path->tcp,
         .silent_ms = path_silent_ms(path),
         .ports = path->ports,
         .stats = &path->stats,
@@ -723,7 +723,7 @@ bool paths_info(const struct paths *p, size_t i, struct path_info *out)
             continue;
         out->outstanding += conn_outstanding(c);
         out->outstanding_bytes += conn_outstanding_bytes(c);
-        out->retransmitted += conn_retransmitted(c);
+        tcp_counts_add(&out->tcp, conn_tcp(c));
         if (conn_rtt_us(c) > out->rtt_us)
             out->rtt_us = conn_rtt_us(c);
     }

@@ -152,7 +152,7 @@ struct path_info {
     size_t outstanding;
     uint64_t outstanding_bytes;
     uint64_t reconnects, lost; /* connections made again; requests issued again elsewhere */
-    uint64_t retransmitted;    /* TCP segments */
+    struct tcp_counts tcp;     /* of all connections so far */
     int64_t silent_ms, rtt_us;
     const uint16_t *ports; /* source ports of `connections`, 0: none now */
     const struct stats_path *stats;

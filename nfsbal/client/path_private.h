@@ -40,7 +40,8 @@ struct path {
     struct loop_timer mount_retry;
     int64_t mount_backoff_ms;
     uint16_t mount_port;
-    uint64_t reconnects, lost, retransmitted, epoch;
+    uint64_t reconnects, lost, epoch;
+    struct tcp_counts tcp; /* of connections that have closed */
     char problem[200];
     struct stats_path stats;
 };

@@ -107,7 +107,11 @@ void load_print_end(const struct jobs *jobs)
         json_out_end(&j);
         json_out_count(&j, "reconnects", r.reconnects);
         json_out_count(&j, "reissued", r.reissued);
-        json_out_count(&j, "retransmitted", r.retransmitted);
+        json_out_count(&j, "retransmitted", r.tcp.retransmitted);
+        if (r.tcp.timeouts < 0)
+            json_out_null(&j, "timeouts"); /* not counted by this kernel */
+        else
+            json_out_integer(&j, "timeouts", r.tcp.timeouts);
         json_out_end(&j);
     }
     json_out_end(&j);

@@ -145,7 +145,7 @@ except ImportError:
     print("skipped: python3-prometheus-client is not installed")
     sys.exit()
 families = {f.name: f for f in parse(text)}
-assert len(families) == 14, families.keys()
+assert len(families) == 15, families.keys()
 for f in families.values():
     assert f.documentation and f.type in ("counter", "gauge"), f
     assert (f.type == "counter") == all(s.name.endswith("_total") for s in f.samples), f

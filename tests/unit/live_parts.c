@@ -13,6 +13,7 @@
 #include "emu/live/lateness.h"
 #include "emu/live/neighbours.h"
 #include "emu/model/random.h"
+#include "emu/model/tcp_counts.h"
 #include "tests/support/seed.h"
 
 /* ---- lateness ---- */
@@ -275,6 +276,30 @@ static void parts_of_a_train_share_its_buffer(void **state)
     frame_pool_free(p);
 }
 
+/* As the kernel gives it (docs: include/uapi/linux/tcp.h): total_retrans at 100, total_rto at 240. */
+static void counts_of_a_connection(void **state)
+{
+    uint8_t info[TCP_COUNTS_ROOM] = {0};
+    struct tcp_counts sum = {0}, c;
+    (void)state;
+
+    info[100] = 0x39;
+    info[101] = 0x05;
+    info[240] = 7;
+    c = tcp_counts_of(info, 248);
+    assert_int_equal(c.retransmitted, 1337);
+    assert_int_equal(c.timeouts, 7);
+    tcp_counts_add(&sum, c);
+    tcp_counts_add(&sum, c);
+    assert_int_equal(sum.retransmitted, 2674);
+    assert_int_equal(sum.timeouts, 14);
+    c = tcp_counts_of(info, 232); /* an older kernel */
+    assert_int_equal(c.retransmitted, 1337);
+    assert_int_equal(c.timeouts, -1);
+    tcp_counts_add(&sum, c);
+    assert_int_equal(sum.timeouts, -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -282,6 +307,7 @@ int main(void)
         cmocka_unit_test(neighbours_against_a_list),       cmocka_unit_test(flows_keep_their_numbers),
         cmocka_unit_test(a_full_table_forgets_the_oldest), cmocka_unit_test(a_table_in_full_use_refuses),
         cmocka_unit_test(small_frames_get_small_buffers),  cmocka_unit_test(parts_of_a_train_share_its_buffer),
+        cmocka_unit_test(counts_of_a_connection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ struct conn {
     struct loop_io io;
     struct loop_timer timer; /* connecting: its limit; up: the watchdog */
     struct loop_task flush, close;
-    unsigned bad_ticks, probes;
+    unsigned bad_ticks, probes, unsent;
     uint16_t source_port;
     struct tcp_counts counts; /* in the end */
     bool stalled;
@@ -126,6 +126,8 @@ void conn_close(struct conn *c, const char *reason)
     fail(c);
 }
 
+static void set_option(int fd, int level, int name, int value) { setsockopt(fd, level, name, &value, sizeof value); }
+
 /* Lets nfs3 send and receive, and watches for what it waits for next. */
 static void service(struct conn *c, int revents)
 {
@@ -147,7 +149,20 @@ static void ready(void *context, unsigned events)
     service(context, (events & LOOP_READ ? POLLIN : 0) | (events & LOOP_WRITE ? POLLOUT : 0));
 }
 
-static void flush(void *context) { service(context, POLLOUT); }
+/* libnfs sends call by call; corked, small ones leave in one segment, which is one journey through the stack instead of many and
+ * wakes the server once. */
+static void flush(void *context)
+{
+    struct conn *c = context;
+    bool corked = c->unsent > 1;
+
+    c->unsent = 0;
+    if (corked)
+        set_option(nfs3_fd(c->nfs3), IPPROTO_TCP, TCP_CORK, 1);
+    service(c, POLLOUT);
+    if (corked && c->nfs3)
+        set_option(nfs3_fd(c->nfs3), IPPROTO_TCP, TCP_CORK, 0);
+}
 
 static bool tcp_of(const struct conn *c, struct tcp_info *info);
 
@@ -187,8 +202,6 @@ static void watch(void *context)
         fail(c);
     }
 }
-
-static void set_option(int fd, int level, int name, int value) { setsockopt(fd, level, name, &value, sizeof value); }
 
 static bool tune(struct conn *c, char *problem, size_t size)
 {
@@ -371,8 +384,10 @@ int conn_send(struct conn *c, const struct nfs3_call *call, nfs3_done *done, voi
     if (c->state != CONN_UP)
         return -ENOTCONN;
     rc = nfs3_send(c->nfs3, call, done, arg);
-    if (rc == 0)
+    if (rc == 0) {
+        c->unsent++;
         loop_task_queue(c->loop, &c->flush, flush, c);
+    }
     return rc;
 }
 

@@ -31,6 +31,7 @@ enum {
     BACKGROUND = 128,     /* reads ahead and direct I/O that the kernel sends at a time */
     READ_AHEAD = 8 << 20, /* by default */
     WRITES = 64,          /* WRITEs out at a time, for each megabyte of wsize */
+    IN_FLIGHT = 8 << 20,  /* bytes of WRITEs out at a time, for each connection */
 };
 
 void fs_reportf(const struct fs *fs, const char *format, ...)
@@ -268,6 +269,17 @@ static bool make_root(struct fs *fs)
 
 static uint32_t least(uint32_t a, int64_t b) { return b > 0 && b < a ? (uint32_t)b : a; }
 
+/* Enough to keep every connection busy, and no more: a COMMIT waits behind them in its connection, what is out is held twice
+ * (libnfs copies it), and while a COMMIT is under way there must be memory for as much again, or the links run dry. */
+static uint64_t in_flight(const struct fs *fs)
+{
+    const struct mount_options *o = fs->options;
+    uint64_t n = o->spread == MOUNT_SPREAD_MOUNT ? 1 : paths_count(fs->paths), most = pool_limit(fs->config.pool) / 5;
+
+    n *= IN_FLIGHT * (uint64_t)(o->nconnect > 0 ? o->nconnect : 1);
+    return n < most ? n : most;
+}
+
 struct fs *fs_mount(const struct fs_config *config, char *problem, size_t size)
 {
     static const struct wb_ops ops = {fs_send_extent, fs_dropped, fs_idle};
@@ -302,7 +314,7 @@ struct fs *fs_mount(const struct fs_config *config, char *problem, size_t size)
     TAILQ_INIT(&fs->unsent);
     wb.wsize = fs->write_max;
     wb.writes = WRITES * (NFS3_IO_MAX / fs->write_max);
-    wb.in_flight = pool_limit(config->pool) / 2;
+    wb.in_flight = in_flight(fs);
     wb_init(&fs->wb, &wb, config->pool, &ops, fs);
     if (fs->read_max < 4096) {
         snprintf(problem, size, "%s: the server reads no more than %u bytes at a time", config->source, root->read_max);
@@ -414,6 +426,7 @@ void fs_free(struct fs *fs)
     loop_timer_stop(&fs->timer);
     loop_task_cancel(&fs->failed);
     loop_task_cancel(&fs->end);
+    loop_task_cancel(&fs->go_on);
     pool_wait_cancel(&fs->room);
     if (fs->session)
         fuse_session_destroy(fs->session);

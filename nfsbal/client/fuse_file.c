@@ -269,6 +269,16 @@ static bool store(struct op *op)
     return true;
 }
 
+static void go_on(void *context);
+
+/* Not at once: the memory may come from amidst another file system's work, or from our own. */
+static void room_soon(void *context)
+{
+    struct fs *fs = context;
+
+    loop_task_queue(fs->loop, &fs->go_on, go_on, fs);
+}
+
 /* Writes that found no memory wait in the order of their arrival, with the message that they came in. */
 void op_starves(struct op *op, bool yes)
 {
@@ -295,24 +305,28 @@ static void starve(struct op *op)
     op_starves(op, true);
     if (fs->n_starving >= FS_STARVING_MAX)
         loop_io_stop(&fs->io);
-    pool_wait(fs->config.pool, &fs->room, fs_room, fs);
+    stable_press(fs->stable, true);
+    pool_wait(fs->config.pool, &fs->room, room_soon, fs);
 }
 
-void fs_room(void *context)
+static void go_on(void *context)
 {
     struct fs *fs = context;
     struct op *op;
 
+    if (fs->forced) /* all are answered */
+        return;
     while ((op = TAILQ_FIRST(&fs->starving)) != NULL) {
         op_starves(op, false);
         if (!store(op)) {
             op->starves = true;
             TAILQ_INSERT_HEAD(&fs->starving, op, starving);
             fs->n_starving++;
-            pool_wait(fs->config.pool, &fs->room, fs_room, fs);
+            pool_wait(fs->config.pool, &fs->room, room_soon, fs);
             break;
         }
     }
+    stable_press(fs->stable, fs->n_starving > 0);
     if (fs->n_starving < FS_STARVING_MAX)
         fs_listen(fs);
     fs_arm(fs);

@@ -96,7 +96,7 @@ struct fs {
     struct loop_io io;
     struct loop_timer timer; /* for wb.due */
     int64_t armed;
-    struct loop_task failed, end;
+    struct loop_task failed, end, go_on;
     struct extent_list unsent; /* could not be given to `stable` */
     struct wb wb;
     struct pool_waiter room;
@@ -198,7 +198,6 @@ void fs_fsync(fuse_req_t req, fuse_ino_t ino, int data_only, struct fuse_file_in
 void fs_setlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock, int sleeps);
 void fs_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock);
 void fs_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int what);
-void fs_room(void *context);                          /* of the pool: starving writers go on */
 void fs_send_extent(void *context, struct extent *e); /* wb_ops.write */
 void fs_dropped(void *context, struct wb_file *f, uint64_t offset, uint32_t size, int error);
 void fs_idle(void *context, struct wb_file *f);

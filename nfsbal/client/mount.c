@@ -14,7 +14,7 @@
 #include "nfsbal/client/stable.h"
 
 enum {
-    DIRTY_DEFAULT = 96 << 20, /* bytes of unwritten data in memory, for each mount */
+    DIRTY_DEFAULT = 96 << 20, /* bytes of unwritten data in memory, of all mounts of a process */
     PATIENCE_S = 20,          /* after SIGTERM: programs that hold files open */
 };
 
@@ -191,7 +191,6 @@ static void ended(void *context)
 
 static bool mount_one(struct mount *m, char *problem, size_t size)
 {
-    uint64_t dirty = m->options.dirty > 0 ? (uint64_t)m->options.dirty : DIRTY_DEFAULT;
     struct fs_config config = {.loop = m->all->loop,
                                .paths = m->paths,
                                .options = &m->options,
@@ -202,8 +201,8 @@ static bool mount_one(struct mount *m, char *problem, size_t size)
                                .ended = ended,
                                .context = m};
 
-    m->pool = pool_new(dirty);
-    m->stable = m->pool ? stable_new(m->all->loop, m->paths, dirty) : NULL;
+    m->pool = pool_share(m->all->pool, (unsigned)m->all->n);
+    m->stable = m->pool ? stable_new(m->all->loop, m->paths, pool_fair(m->pool) / 2) : NULL;
     if (!m->stable) {
         snprintf(problem, size, "no memory");
         return false;
@@ -239,6 +238,7 @@ static void free_all(struct mounts *all)
         free(m->source);
     }
     free(all->items);
+    pool_free(all->pool);
     loop_free(all->loop);
     free(all);
 }
@@ -257,6 +257,17 @@ static bool copy(struct mount *m, const struct mount_wish *w)
     if (!w->source)
         snprintf(m->source, n, "%s:%s", w->servers, w->export);
     return true;
+}
+
+/* The memory that the most generous of them allows is for all of them together. */
+static struct pool *make_pool(const struct mounts *all)
+{
+    int64_t dirty = -1;
+
+    for (size_t i = 0; i < all->n; i++)
+        if (all->items[i].options.dirty > dirty)
+            dirty = all->items[i].options.dirty;
+    return pool_new(dirty > 0 ? (uint64_t)dirty : DIRTY_DEFAULT);
 }
 
 static bool start(struct mounts *all, char *problem, size_t size)
@@ -332,6 +343,7 @@ struct mounts *mounts_start(const struct mount_wish *wishes, size_t n, mounts_re
         all->n++;
         ok = copy(&all->items[i], &wishes[i]);
     }
+    ok = ok && (all->pool = make_pool(all)) != NULL;
     if (!ok) {
         snprintf(problem, size, "no memory");
     } else {

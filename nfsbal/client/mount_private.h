@@ -30,6 +30,7 @@ struct mount {
 
 struct mounts {
     struct loop *loop;
+    struct pool *pool; /* for unwritten data of all; each mount has a share */
     struct mount *items;
     size_t n, n_ready, n_ended;
     mounts_report *report;

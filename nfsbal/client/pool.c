@@ -10,6 +10,12 @@ struct pool {
     uint64_t kept;        /* bytes of free ones */
     struct buffer *free[POOL_CLASSES];
     struct pool_waiter *first, **last;
+    /* The whole of shares: what they have beyond their parts comes from `common` bytes. */
+    uint64_t common, common_used;
+    struct pool *shares;
+    /* A share: `limit` is its part; free buffers are the whole's. */
+    struct pool *whole, *next;
+    unsigned n;
 };
 
 struct pool *pool_new(uint64_t limit)
@@ -18,8 +24,25 @@ struct pool *pool_new(uint64_t limit)
 
     if (p) {
         p->limit = limit;
+        p->common = limit / 2;
         p->last = &p->first;
     }
+    return p;
+}
+
+struct pool *pool_share(struct pool *whole, unsigned n)
+{
+    uint64_t part = whole->common / n;
+    struct pool *p = pool_new(part < POOL_SHARE_LEAST ? POOL_SHARE_LEAST : part);
+
+    if (!p)
+        return NULL;
+    p->whole = whole;
+    p->n = n;
+    p->next = whole->shares;
+    whole->shares = p;
+    if (whole->common + n * p->limit > whole->limit)
+        whole->limit = whole->common + n * p->limit;
     return p;
 }
 
@@ -38,10 +61,23 @@ static void drop_free(struct pool *p)
 
 void pool_free(struct pool *p)
 {
+    struct pool **link;
+
     if (!p)
         return;
+    if (p->whole) {
+        for (link = &p->whole->shares; *link != p; link = &(*link)->next)
+            ;
+        *link = p->next;
+    }
     drop_free(p);
     free(p);
+}
+
+/* What a share that has `used` bytes has of the common ones. */
+static uint64_t beyond(const struct pool *share, uint64_t used)
+{
+    return used > share->limit ? used - share->limit : 0;
 }
 
 static int class_of(size_t size)
@@ -53,34 +89,50 @@ static int class_of(size_t size)
     return class;
 }
 
+/* From the free ones of `whole`, or a new one. */
+static struct buffer *take(struct pool *whole, int class)
+{
+    uint32_t bytes = (uint32_t)POOL_SMALLEST << class;
+    struct buffer *b = whole->free[class];
+
+    if (b) {
+        whole->free[class] = b->next;
+        whole->kept -= bytes;
+        return b;
+    }
+    if (whole->used + whole->kept + bytes > whole->limit)
+        drop_free(whole); /* of the wrong sizes */
+    b = calloc(1, sizeof *b);
+    if (!b)
+        return NULL;
+    b->data = aligned_alloc(POOL_SMALLEST, bytes);
+    if (!b->data) {
+        free(b);
+        return NULL;
+    }
+    b->size = bytes;
+    return b;
+}
+
 struct buffer *pool_get(struct pool *p, size_t size)
 {
+    struct pool *whole = p->whole ? p->whole : p;
     int class = class_of(size);
     uint32_t bytes = (uint32_t)POOL_SMALLEST << class;
     struct buffer *b;
 
-    if (class == POOL_CLASSES || p->used + bytes > p->limit)
+    if (class == POOL_CLASSES || bytes > pool_room(p))
         return NULL;
-    b = p->free[class];
-    if (b) {
-        p->free[class] = b->next;
-        p->kept -= bytes;
-    } else {
-        if (p->used + p->kept + bytes > p->limit)
-            drop_free(p); /* of the wrong sizes */
-        b = calloc(1, sizeof *b);
-        if (!b)
-            return NULL;
-        b->data = aligned_alloc(POOL_SMALLEST, bytes);
-        if (!b->data) {
-            free(b);
-            return NULL;
-        }
-        b->size = bytes;
-        b->pool = p;
-    }
+    b = take(whole, class);
+    if (!b)
+        return NULL;
     b->refs = 1;
     b->next = NULL;
+    b->pool = p;
+    if (p->whole) {
+        whole->used += bytes;
+        whole->common_used += beyond(p, p->used + bytes) - beyond(p, p->used);
+    }
     p->used += bytes;
     return b;
 }
@@ -104,18 +156,30 @@ static void wake(struct pool *p)
 
 void buffer_release(struct buffer *b)
 {
-    struct pool *p;
+    struct pool *p, *whole;
+    uint64_t given;
     int class;
 
     if (!b || --b->refs)
         return;
     p = b->pool;
+    whole = p->whole ? p->whole : p;
     class = class_of(b->size);
-    b->next = p->free[class];
-    p->free[class] = b;
+    b->next = whole->free[class];
+    whole->free[class] = b;
+    whole->kept += b->size;
     p->used -= b->size;
-    p->kept += b->size;
+    if (!p->whole) {
+        wake(p);
+        return;
+    }
+    whole->used -= b->size;
+    given = beyond(p, p->used + b->size) - beyond(p, p->used);
+    whole->common_used -= given;
     wake(p);
+    for (struct pool *share = given ? whole->shares : NULL; share; share = share->next)
+        if (share != p)
+            wake(share);
 }
 
 void pool_wait(struct pool *p, struct pool_waiter *w, void (*call)(void *context), void *context)
@@ -144,7 +208,15 @@ void pool_wait_cancel(struct pool_waiter *w)
 }
 
 uint64_t pool_used(const struct pool *p) { return p->used; }
-uint64_t pool_limit(const struct pool *p) { return p->limit; }
+uint64_t pool_limit(const struct pool *p) { return p->whole ? p->limit + p->whole->common : p->limit; }
+uint64_t pool_fair(const struct pool *p) { return p->whole ? p->limit + p->whole->common / p->n : p->limit; }
+
+uint64_t pool_room(const struct pool *p)
+{
+    uint64_t room = p->limit > p->used ? p->limit - p->used : 0;
+
+    return p->whole ? room + p->whole->common - p->whole->common_used : room;
+}
 
 void pool_tune_malloc(void)
 {

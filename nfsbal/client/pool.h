@@ -15,7 +15,7 @@ struct buffer {
     uint8_t *data;
     uint32_t size; /* bytes at data */
     uint32_t refs;
-    struct pool *pool;
+    struct pool *pool;   /* or share, that it counts in */
     struct buffer *next; /* in the pool's list, or free for the holder */
 };
 
@@ -29,7 +29,13 @@ struct pool_waiter {
 
 /* At most `limit` bytes at a time. NULL: no memory. */
 struct pool *pool_new(uint64_t limit);
-void pool_free(struct pool *p); /* accepts NULL; all buffers must be back */
+void pool_free(struct pool *p); /* accepts NULL; all buffers must be back, and all shares gone */
+
+/* One of `n` pools that share `whole`, for users of whom none may starve the others. Half of it is divided among them (never less
+ * than POOL_SHARE_LEAST each, which makes `whole` larger if need be), half goes to who comes first. Buffers are of `whole` and must
+ * not be taken from it directly. NULL: no memory. */
+struct pool *pool_share(struct pool *whole, unsigned n);
+enum { POOL_SHARE_LEAST = 4 << 20 };
 
 /* A buffer of at least `size` bytes (at most 1 MiB) with one reference; NULL at the limit or without memory. The contents
  * are whatever they were. */
@@ -41,7 +47,9 @@ void pool_wait(struct pool *p, struct pool_waiter *w, void (*call)(void *context
 void pool_wait_cancel(struct pool_waiter *w);
 
 uint64_t pool_used(const struct pool *p);
-uint64_t pool_limit(const struct pool *p);
+uint64_t pool_limit(const struct pool *p); /* of a share: when the others take nothing beyond their part */
+uint64_t pool_fair(const struct pool *p);  /* of a share: when all are as busy; else the limit */
+uint64_t pool_room(const struct pool *p);  /* bytes that it has at the moment */
 
 /* Tells malloc to keep what it has: with the defaults each 1 MiB message is mapped and unmapped again. Once, at start. */
 void pool_tune_malloc(void);

@@ -56,6 +56,7 @@ struct sync {
 
 struct stable_file {
     struct stable *stable;
+    struct stable_file *next, **link; /* of all that are open */
     struct nfs3_fh fh;
     struct nfs3_credential credential;
     bool have_credential;
@@ -74,7 +75,9 @@ struct stable_file {
 struct stable {
     struct loop *loop;
     struct paths *paths;
+    struct stable_file *files;
     uint64_t kept, most;
+    bool is_short; /* of memory */
 };
 
 struct stable *stable_new(struct loop *l, struct paths *p, uint64_t dirty_max)
@@ -105,6 +108,11 @@ struct stable_file *stable_open(struct stable *s, const struct nfs3_fh *fh, cons
     if (credential)
         f->credential = *credential;
     f->last_sync = &f->first_sync;
+    f->next = s->files;
+    f->link = &s->files;
+    if (f->next)
+        f->next->link = &f->next;
+    s->files = f;
     return f;
 }
 
@@ -138,6 +146,9 @@ void stable_close(struct stable_file *f)
 
     if (!f)
         return;
+    *f->link = f->next;
+    if (f->next)
+        f->next->link = f->link;
     loop_task_cancel(&f->advance);
     while ((e = f->writing)) {
         paths_forget(&e->request);
@@ -323,7 +334,7 @@ static int settle(struct stable_file *f, struct extent *e)
     }
     if (!kept)
         extent_free(e);
-    if (f->stable->kept > f->stable->most / 2)
+    if (f->stable->is_short || f->stable->kept > f->stable->most / 2)
         f->pressed = true;
     if (error && !f->error)
         f->error = error;
@@ -649,6 +660,16 @@ int stable_sync(struct stable_file *f, stable_done *done, void *arg)
     f->last_sync = &y->next;
     advance_soon(f);
     return 0;
+}
+
+void stable_press(struct stable *s, bool is_short)
+{
+    s->is_short = is_short;
+    for (struct stable_file *f = is_short ? s->files : NULL; f; f = f->next)
+        if (f->n_kept > 0) {
+            f->pressed = true;
+            advance_soon(f);
+        }
 }
 
 void stable_truncate(struct stable_file *f, uint64_t size)

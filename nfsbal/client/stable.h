@@ -44,6 +44,9 @@ int stable_write(struct stable_file *f, struct buffer *buffer, size_t start, uin
 /* `done` comes when all writes that were given before are stable, with the first error of any since the last sync. */
 int stable_sync(struct stable_file *f, stable_done *done, void *arg);
 
+/* Memory is short: COMMITs everything that waits for somebody to sync it, and from now on what is answered, until it is not short. */
+void stable_press(struct stable *s, bool is_short);
+
 /* The size was set: what is kept beyond it would bring it back. Call before the SETATTR is sent; writes must be drained. */
 void stable_truncate(struct stable_file *f, uint64_t size);
 

@@ -294,9 +294,7 @@ static uint64_t power_of_two(uint32_t size)
  * of wsize may need twice their size. */
 static bool has_room(const struct wb *wb, uint32_t size)
 {
-    uint64_t used = pool_used(wb->pool);
-
-    return used == 0 || used + 2 * power_of_two(size) + power_of_two(wb->config.wsize) <= pool_limit(wb->pool);
+    return pool_used(wb->pool) == 0 || 2 * power_of_two(size) + power_of_two(wb->config.wsize) <= pool_room(wb->pool);
 }
 
 int wb_write(struct wb *wb, struct wb_file *f, uint64_t offset, const void *bytes, uint32_t size, unsigned flags,
@@ -518,7 +516,7 @@ static bool send_one(struct wb *wb, struct wb_file *f)
 
 static void pump_once(struct wb *wb)
 {
-    bool pressed = wb->starved || wb->held_bytes > pool_limit(wb->pool) / 2, sent;
+    bool pressed = wb->starved || wb->held_bytes > pool_fair(wb->pool) / 2, sent;
     struct wb_file *f;
     struct extent *e;
 

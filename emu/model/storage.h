@@ -18,10 +18,17 @@
 enum storage_medium { STORAGE_HDD, STORAGE_SSD };
 enum storage_raid { STORAGE_RAID_0, STORAGE_RAID_5, STORAGE_RAID_6, STORAGE_RAID_10, STORAGE_RAID_50 };
 enum storage_order { STORAGE_FIFO, STORAGE_ELEVATOR };
+/* What a controller does with writes when no partner holds a copy: */
+enum storage_alone {
+    STORAGE_WRITE_THROUGH, /* acknowledges from the disks */
+    STORAGE_JOURNAL,       /* from the cache, once they are in a journal on the disks */
+    STORAGE_CACHE          /* from the cache all the same: they are at risk */
+};
 enum storage_protocol { STORAGE_ISCSI, STORAGE_RDMA, STORAGE_SAS };
 
 /* Names as in the file, NULL-terminated. */
-extern const char *const storage_media[], *const storage_raids[], *const storage_orders[], *const storage_protocols[];
+extern const char *const storage_media[], *const storage_raids[], *const storage_orders[], *const storage_protocols[],
+                                                                                               *const storage_alones[];
 
 /* One disk. Of an HDD: a request takes seek + part of a turn + bytes / rate; of an SSD: read or write + bytes / rate, and
  * `parallel` requests at a time. */
@@ -80,6 +87,9 @@ struct storage_model {
         ps_t mirror;        /* and its copy to the partner this long, */
         double mirror_rate; /* and bytes / this, one after the other per controller; 0: no time */
         uint64_t dirty;     /* bytes written and not destaged at most; 0: no limit */
+        enum storage_alone
+            alone;     /* of a system whose other controllers have failed; matters where writes are mirrored */
+        ps_t failover; /* after a controller's failure those that are left serve nothing for so long */
     } cache;
     struct {
         unsigned links; /* 0: takes no time. Requests take them in turn (MPIO round robin) */

@@ -292,6 +292,13 @@ static void read_cache(struct reader *r, const struct doc_node *doc, struct stor
     m->cache.write = build_time(doc, "write", 0);
     m->cache.mirror = build_time(doc, "mirror", 0);
     m->cache.mirror_rate = build_real(doc, "mirror-rate", 0);
+    m->cache.alone = (enum storage_alone)word_place(storage_alones, build_word(doc, "alone"), STORAGE_WRITE_THROUGH);
+    m->cache.failover = build_time(doc, "failover", 0);
+    static const char *const of_mirror[] = {"alone", "failover"};
+    for (size_t i = 0; i < sizeof(of_mirror) / sizeof(of_mirror[0]); i++)
+        if (doc_get(doc, of_mirror[i]) && !doc_get(doc, "mirror") && !doc_get(doc, "mirror-rate"))
+            REFUSE(r, doc, of_mirror[i],
+                   "`%s` is of controllers that mirror writes: `mirror` or `mirror-rate` is missing", of_mirror[i]);
     m->cache.dirty = build_size(doc, "dirty", DIRTY_DEFAULT);
     if (doc_get(doc, "dirty") && !m->cache.write_back)
         REFUSE(r, doc, "dirty", "`dirty` belongs to `write-back: true`");

@@ -12,6 +12,8 @@ const char *const storage_protocols[] = {"iscsi", "rdma", "sas", NULL};
 static_assert(sizeof(storage_media) / sizeof(storage_media[0]) == STORAGE_SSD + 2, "a name per medium, and NULL");
 static_assert(sizeof(storage_raids) / sizeof(storage_raids[0]) == STORAGE_RAID_50 + 2, "a name per level, and NULL");
 static_assert(sizeof(storage_orders) / sizeof(storage_orders[0]) == STORAGE_ELEVATOR + 2, "a name per order, and NULL");
+const char *const storage_alones[] = {"write-through", "journal", "cache", NULL};
+static_assert(sizeof(storage_alones) / sizeof(storage_alones[0]) == STORAGE_CACHE + 2, "a name each, and NULL");
 static_assert(sizeof(storage_protocols) / sizeof(storage_protocols[0]) == STORAGE_SAS + 2, "a name each, and NULL");
 
 static const char *const disk_services[] = {"physical",   "constant", "exponential", "uniform",
@@ -85,6 +87,8 @@ static const struct schema_key cache_keys[] = {
     {.name = "mirror", SHORT_TIME, .help = "time of the copy to the partner's cache; 0"},
     {.name = "mirror-rate", FAST, .help = "bytes per second of these copies, per controller; no limit"},
     {.name = "dirty", BYTES, .min = 1048576, .max = 1e15, .help = "bytes written and not destaged at most; 1GiB"},
+    {.name = "alone", .shape = SCHEMA_ONE, .value = SCHEMA_CHOICE, .words = storage_alones, .help = "writes of a controller whose partner has failed: write-through (from the disks), journal (once they are in a journal on them), cache (at risk); write-through"},
+    {.name = "failover", .shape = SCHEMA_ONE, .value = SCHEMA_TIME, .min = 0, .max = 3600, .help = "how long the partner serves nothing after a failure; 0"},
     END};
 
 static const struct schema_key back_end_keys[] = {

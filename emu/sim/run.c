@@ -12,6 +12,7 @@
 #include "emu/sim/calls.h"
 #include "emu/sim/fluid.h"
 #include "emu/model/schedule.h"
+#include "emu/model/storage.h"
 #include "emu/sim/raise.h"
 #include "emu/sim/sim.h"
 
@@ -59,6 +60,8 @@ static void fault(struct event *e, ps_t now)
         for (size_t i = 0; i < s->n_conns; i++)
             for (int k = 0; k < 2; k++)
                 tcp_nic_lost(&s->conns[i].end[k], now);
+    if (w->what == TOPO_EV_BOX_STATE)
+        server_controller(s, w->box, w->up, now);
     if (w->what != TOPO_EV_VIP_MOVE && w->what != TOPO_EV_BOX_STATE)
         return;
     /* A controller that has lost an address or its power has lost the connections as well. */
@@ -360,6 +363,20 @@ static bool has_iscsi(const struct topo *t)
     return false;
 }
 
+/* A controller of a storage that mirrors writes fails. */
+static bool loses_copies(const struct topo *t)
+{
+    for (size_t i = 0; i < t->n_events; i++) {
+        const struct topo_node *n =
+            t->events[i].what == TOPO_EV_BOX_STATE ? &t->nodes[t->boxes[t->events[i].box].node] : NULL;
+        if (n && n->storage && n->n_boxes > 1 && n->storage->cache.write_back &&
+            (n->storage->cache.mirror > 0 || n->storage->cache.mirror_rate > 0) &&
+            (n->storage->cache.alone != STORAGE_CACHE || n->storage->cache.failover > 0))
+            return true;
+    }
+    return false;
+}
+
 /* Each detail knows some things only. */
 static bool suits(const struct topo *t, enum sim_detail detail, char *problem, size_t size)
 {
@@ -369,6 +386,10 @@ static bool suits(const struct topo *t, enum sim_detail detail, char *problem, s
         snprintf(problem, size, "volumes over iSCSI run with --detail call only");
     else if (t->raise_until && detail == SIM_FLUID)
         snprintf(problem, size, "`raise` needs response times, which fluid has not: take call, train or frame");
+    else if (detail == SIM_FLUID && loses_copies(t))
+        snprintf(problem, size,
+                 "a controller that fails leaves its partner without copies of writes, which fluid has not: take "
+                 "train");
     else if (t->n_events && detail == SIM_CALL)
         snprintf(problem, size, "--detail call knows no `events`: take train");
     else

@@ -207,6 +207,13 @@ static void store(struct sim *s, struct limits *l, struct rpc *r, ps_t now)
     storage_submit(l->storage, &v->op, now);
 }
 
+void server_controller(struct sim *s, int box, bool up, ps_t now)
+{
+    int node = s->topo->boxes[box].node;
+    if (s->limits[node].storage)
+        storage_controller(s->limits[node].storage, (unsigned)(box - s->topo->nodes[node].first_box), up, now);
+}
+
 void server_job_over(struct sim *s, const struct sim_job *j)
 {
     for (const struct sim_job *half = j; half; half = half == j ? j->target : NULL) {

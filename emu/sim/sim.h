@@ -226,7 +226,8 @@ void rpc_tcp_notice(void *context, struct tcp *t, enum tcp_notice what, ps_t now
 bool server_init(struct sim *s, char *problem, size_t size);
 void server_free(struct sim *s);
 void server_take(struct sim *s, struct rpc *r, ps_t now);
-void server_job_over(struct sim *s, const struct sim_job *j); /* its streams have ended */
+void server_controller(struct sim *s, int box, bool up, ps_t now); /* has failed, or is back */
+void server_job_over(struct sim *s, const struct sim_job *j);      /* its streams have ended */
 /* Takes the calls of c out of the stations, in order, and appends them to l. */
 void server_withdraw(struct sim *s, struct sim_conn *c, struct rpc_list *l);
 

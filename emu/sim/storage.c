@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "emu/model/storage_forms.h"
 #include "emu/sim/storage_internal.h"
 
 #define CONTAINER(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
@@ -22,7 +23,8 @@ struct storage *storage_new(const struct storage_model *m, unsigned controllers,
     s->per_system = controllers / m->systems;
     s->cores = calloc((size_t)controllers * m->controller.cores + 1, sizeof(*s->cores));
     s->mirror = calloc(controllers + 1, sizeof(*s->mirror));
-    if (!s->cores || !s->mirror || !disks_init(s, placed, seed)) {
+    s->down = calloc(controllers + 1, sizeof(*s->down));
+    if (!s->cores || !s->mirror || !s->down || !disks_init(s, placed, seed)) {
         storage_free(s);
         return NULL;
     }
@@ -41,6 +43,7 @@ void storage_free(struct storage *s)
     free(s->streams);
     free(s->cores);
     free(s->mirror);
+    free(s->down);
     free(s);
 }
 
@@ -57,6 +60,7 @@ static ps_t cpu(struct storage *s, const struct storage_op *o, ps_t now)
 {
     const struct storage_model *m = s->model;
     unsigned n = m->controller.cores;
+    now = later(now, s->systems[storage_system(s, (unsigned)o->controller)].resumes);
     if (!n)
         return now;
     ps_t *core = &s->cores[(size_t)o->controller * n], *free = core;
@@ -81,6 +85,25 @@ static ps_t copied(struct storage *s, const struct storage_op *o, ps_t now)
     return now + m->cache.mirror;
 }
 
+/* Whether a write has no second cache to be copied to. */
+static bool is_alone(const struct storage *s, const struct storage_op *o)
+{
+    const struct storage_model *m = s->model;
+    bool mirrors = m->cache.mirror > 0 || m->cache.mirror_rate > 0;
+    return mirrors && s->per_system > 1 && s->systems[storage_system(s, (unsigned)o->controller)].up < 2;
+}
+
+void storage_controller(struct storage *s, unsigned controller, bool up, ps_t now)
+{
+    struct slots *system = &s->systems[storage_system(s, controller)];
+    if (s->down[controller] == !up)
+        return;
+    s->down[controller] = !up;
+    system->up += up ? 1 : -1U;
+    if (!up)
+        system->resumes = later(system->resumes, now + s->model->cache.failover);
+}
+
 /* ---- what waits for the disks ---- */
 
 static void through_disks(struct storage *s, struct storage_op *o, ps_t now)
@@ -98,6 +121,21 @@ static void through_disks(struct storage *s, struct storage_op *o, ps_t now)
         u->reads = g->model->raid == STORAGE_RAID_10 ? 0 : (uint16_t)(g->model->penalty / 2);
         u->writes = (uint16_t)(g->model->penalty - u->reads);
     }
+    unit_start(s, u, now);
+}
+
+/* The journal is written as it comes: data and its copies or parities, nothing is read. */
+static void into_journal(struct storage *s, struct storage_op *o, ps_t now)
+{
+    unsigned group = storage_pick_group(s);
+    const struct group *g = &s->groups[group];
+    struct storage_unit *u = unit_new(s, group, (unsigned)o->controller);
+    u->op = o;
+    o->unit = u;
+    o->state = OP_JOURNAL;
+    u->bytes = o->bytes;
+    u->disk = storage_pick_disk(s, g);
+    u->writes = (uint16_t)(g->model->raid == STORAGE_RAID_10 ? 2 : 1 + storage_parities(g->model->raid));
     unit_start(s, u, now);
 }
 
@@ -141,6 +179,14 @@ static void into_cache(struct storage *s, struct storage_op *o, ps_t now)
         write_flush(s, now);
 }
 
+void storage_unit_done(struct storage *s, struct storage_op *o, ps_t now)
+{
+    if (o->state == OP_JOURNAL)
+        into_cache(s, o, now);
+    else
+        storage_complete(o, now);
+}
+
 void storage_cleaned(struct storage *s, uint64_t bytes, ps_t now)
 {
     s->dirty -= bytes < s->dirty ? bytes : s->dirty;
@@ -164,8 +210,10 @@ static void go_on(struct storage_op *o, ps_t now)
         storage_complete(o, now); /* a hit */
     else if (!o->write && o->stream != STORAGE_RANDOM)
         stream_read(s, o, now);
-    else if (o->write && s->model->cache.write_back)
+    else if (o->write && s->model->cache.write_back && (!is_alone(s, o) || s->model->cache.alone == STORAGE_CACHE))
         into_cache(s, o, now);
+    else if (o->write && s->model->cache.write_back && s->model->cache.alone == STORAGE_JOURNAL)
+        into_journal(s, o, now);
     else
         through_disks(s, o, now);
 }
@@ -183,7 +231,7 @@ void storage_submit(struct storage *s, struct storage_op *o, ps_t now)
         s->count.writes++;
         s->count.write_bytes += o->bytes;
         if (m->cache.write_back)
-            at = copied(s, o, at) + m->cache.write;
+            at = (is_alone(s, o) ? at : copied(s, o, at)) + m->cache.write;
     } else {
         s->count.reads++;
         s->count.read_bytes += o->bytes;
@@ -217,6 +265,7 @@ void storage_forget(struct storage_op *o)
         stream_forget(s, o);
         break;
     case OP_DISK:
+    case OP_JOURNAL:
         o->unit->op = NULL;
         break;
     case OP_ROOM:

@@ -4,6 +4,8 @@
  *                              |
  *                              +-> a place among `concurrency` -> disk <-> back-end link
  *
+ * A controller that has lost the partner which held the copies acknowledges from the disks, or after writing a journal there.
+ *
  * Writes are acknowledged from the cache (write-back) and destaged later, by their own disk operations that compete with
  * reads; when `dirty` bytes wait, writes wait for room, first come first served. Sequential reads are streams: chunks of
  * them are fetched ahead, dealt to the disks in turn, one head visit each.
@@ -65,6 +67,10 @@ void storage_free(struct storage *s); /* accepts NULL; operations stay the calle
  * beyond it; 0: endless. Aborts on lack of memory. */
 int storage_stream(struct storage *s, uint64_t window, uint64_t length, bool write);
 void storage_stream_end(struct storage *s, int stream); /* no more operations will come */
+
+/* A controller (as in storage_op) has failed, or is back. What it had in its cache, the partner has; what was in its stations is lost
+ * with its connections: the caller forgets it. */
+void storage_controller(struct storage *s, unsigned controller, bool up, ps_t now);
 
 void storage_submit(struct storage *s, struct storage_op *o, ps_t now);
 

@@ -236,7 +236,7 @@ static void unit_over(struct storage *s, struct storage_unit *u, ps_t now)
     uint64_t clean = u->clean;
     if (o) {
         o->unit = NULL;
-        storage_complete(o, now);
+        storage_unit_done(s, o, now);
     } else if (u->stream != STORAGE_RANDOM && !u->destage) {
         stream_chunk_in(s, u, now);
     }
@@ -344,6 +344,8 @@ bool disks_init(struct storage *s, double placed, uint64_t seed)
         s->link[k] = calloc(m->back_end.links + 1, sizeof(*s->link[k]));
     if (!s->groups || !s->systems || !s->link[0] || !s->link[1])
         return false;
+    for (unsigned i = 0; i < m->systems; i++)
+        s->systems[i].up = s->per_system;
     for (size_t i = 0; i < m->n_groups; i++)
         usable += storage_usable(&m->groups[i]);
     for (size_t i = 0; i < m->n_groups; i++) {

@@ -80,7 +80,9 @@ struct stream {
     bool write, active;
 };
 
-struct slots { /* of one NAS system: requests to disks outstanding */
+struct slots {    /* of one NAS system: requests to disks outstanding */
+    unsigned up;  /* controllers */
+    ps_t resumes; /* after a failover */
     unsigned used;
     struct disk_request *first, *last;
 };
@@ -92,6 +94,7 @@ struct storage {
     unsigned controllers, per_system;
     ps_t *cores;   /* per controller and core: free when */
     ps_t *mirror;  /* per controller */
+    bool *down;    /* per controller */
     ps_t *link[2]; /* back end: free when, by direction: to the disks, from them */
     unsigned turn[2];
     const struct storage_network *network; /* instead of links, or NULL */
@@ -107,7 +110,7 @@ struct storage {
     struct storage_slab *slabs;
 };
 
-enum op_state { OP_IDLE, OP_TIMED, OP_HIT, OP_ROOM, OP_STREAM, OP_DISK };
+enum op_state { OP_IDLE, OP_TIMED, OP_HIT, OP_ROOM, OP_STREAM, OP_DISK, OP_JOURNAL };
 
 /* The NAS system that a controller is part of. */
 static inline unsigned storage_system(const struct storage *s, unsigned controller)
@@ -117,7 +120,8 @@ static inline unsigned storage_system(const struct storage *s, unsigned controll
 
 /* storage.c */
 void storage_complete(struct storage_op *o, ps_t now);
-void storage_cleaned(struct storage *s, uint64_t bytes, ps_t now); /* no longer dirty */
+void storage_unit_done(struct storage *s, struct storage_op *o, ps_t now); /* what it waited for of the disks */
+void storage_cleaned(struct storage *s, uint64_t bytes, ps_t now);         /* no longer dirty */
 
 /* storage_stream.c */
 void stream_read(struct storage *s, struct storage_op *o, ps_t now);

@@ -194,13 +194,45 @@ static void lost_connections_lose_no_operation(void **state)
     result_free(r);
 }
 
+/* Half of the addresses move to the partner, which has nobody to copy to any more: writes take disk times, unless it does not care. */
+static void a_controller_left_alone_writes_through(void **state)
+{
+    (void)state;
+    double mean[2];
+    for (int k = 0; k < 2; k++) {
+        char text[4096];
+        snprintf(text, sizeof text,
+                 SITE("{groups: {pool: {device: savvio-10k-600, disks: 22, raid: raid-10, service: exponential}}, "
+                      "cache: {mirror: 0.1ms, alone: %s}}") "workloads:\n  w: {op: write, pattern: random, block: "
+                                                            "8KiB, outstanding: 1, iops: 40, start: 5s, for: 20s}\n"
+                                                            "events:\n  - {at: 1s, node: \"nas:c1\", state: down}\n"
+                                                            "  - {at: 1s, vip: 10.1.1.101, to: c2}\n  - {at: 1s, vip: "
+                                                            "10.1.1.103, to: c2}\n",
+                 k ? "cache" : "write-through");
+        struct result *r = runs_text(text, NULL, SIM_TRAIN, 1);
+        mean[k] = (double)result_latency_percentile(r->write.latency, 0.5) / 1e12;
+        result_free(r);
+    }
+    struct storage_disk d = {.medium = STORAGE_HDD,
+                             .seek_least = PS_PER_MS / 2,
+                             .seek_read = 4 * PS_PER_MS,
+                             .seek_write = 4 * PS_PER_MS,
+                             .turn = 6 * PS_PER_MS,
+                             .rate = 113e6};
+    double service = storage_request(&d, 1, 8192, true);
+    /* Two copies at once: the longer of two exponential times has its median at -ln(1 - sqrt(1/2)); disks are busy a tenth. */
+    double median = -log(1 - sqrt(0.5)) * service;
+    assert_true(mean[0] > median && mean[0] < 1.2 * median);
+    assert_true(mean[1] < 0.3e-3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_reads_share_the_disks),       cmocka_unit_test(details_agree),
         cmocka_unit_test(clones_copy_all_and_agree),          cmocka_unit_test(clones_of_the_document),
         cmocka_unit_test(a_load_is_raised_to_a_criterion),    cmocka_unit_test(what_cannot_be_raised_is_refused),
-        cmocka_unit_test(lost_connections_lose_no_operation),
+        cmocka_unit_test(lost_connections_lose_no_operation), cmocka_unit_test(a_controller_left_alone_writes_through),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

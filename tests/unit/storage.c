@@ -512,6 +512,77 @@ static void copies_meet_the_closed_form(void **state)
 
 /* ---- ends ---- */
 
+/* Mean latency of writes one at a time, from `from` to `until`, on mirrored disks of 5 ms, exponentially distributed. */
+static double alone_latency(enum storage_raid raid, unsigned penalty, enum storage_alone alone, bool fails)
+{
+    struct storage_group g = group_of(plain(5), 24, raid);
+    struct storage_model m = model_of(&g, 1);
+    g.penalty = penalty;
+    m.cache.mirror = PS_PER_MS / 10;
+    m.cache.write = PS_PER_MS / 10;
+    m.cache.alone = alone;
+    struct rig *r = rig_new(&m, 2, 0);
+    if (fails)
+        storage_controller(r->storage, 1, false, 0);
+    closed_load(r, 1, true);
+    play(r, 0, fails && alone != STORAGE_CACHE ? 200 : 5);
+    double mean = r->latency / (double)r->done;
+    rig_free(r);
+    return mean;
+}
+
+/* Two writes at once take the longer of two: 1.5 times the mean; three 11/6. */
+static void a_controller_alone_waits_for_the_disks(void **state)
+{
+    (void)state;
+    NEAR(alone_latency(STORAGE_RAID_10, 2, STORAGE_WRITE_THROUGH, false), 0.2e-3, 0.01);
+    NEAR(alone_latency(STORAGE_RAID_10, 2, STORAGE_CACHE, true), 0.1e-3, 0.01);
+    NEAR(alone_latency(STORAGE_RAID_10, 2, STORAGE_WRITE_THROUGH, true), 0.1e-3 + 1.5 * 5e-3, 0.03);
+    NEAR(alone_latency(STORAGE_RAID_6, 6, STORAGE_WRITE_THROUGH, true), 0.1e-3 + 2 * 11.0 / 6 * 5e-3, 0.03);
+}
+
+/* The journal costs a write, and the data is destaged later all the same. */
+static void a_journal_is_a_write_before_the_answer(void **state)
+{
+    (void)state;
+    struct storage_group g = group_of(plain(5), 200, STORAGE_RAID_10);
+    struct storage_model m = model_of(&g, 1);
+    struct storage_group_counters c;
+    m.cache.mirror = PS_PER_MS / 10;
+    m.cache.alone = STORAGE_JOURNAL;
+    struct rig *r = rig_new(&m, 2, 0);
+    storage_controller(r->storage, 0, false, 0);
+    closed_load(r, 1, true);
+    play(r, 0, 100);
+    NEAR(r->latency / (double)r->done, 1.5 * 5e-3, 0.04);
+    storage_count_group(r->storage, 0, &c);
+    NEAR((double)c.writes, 4 * (double)r->done, 0.02);
+    rig_free(r);
+}
+
+/* Back again: from the cache as before. What is asked for during the failover waits for its end. */
+static void a_failover_is_a_pause(void **state)
+{
+    (void)state;
+    struct storage_group g = group_of(plain(5), 24, STORAGE_RAID_0);
+    struct storage_model m = model_of(&g, 1);
+    m.cache.mirror = PS_PER_MS / 10;
+    m.cache.failover = 10 * PS_PER_S;
+    struct rig *r = rig_new(&m, 2, 0);
+    storage_controller(r->storage, 1, false, 0);
+    closed_load(r, 1, true);
+    play(r, 0, 9.99);
+    assert_int_equal(r->done, 0);
+    play(r, 9.99, 60);
+    NEAR(((double)r->latency - 10) / (double)r->done, 5e-3, 0.05);
+    storage_controller(r->storage, 1, true, (ps_t)(60e12));
+    r->done = 0;
+    r->latency = 0;
+    play(r, 60.1, 61);
+    NEAR(r->latency / (double)r->done, 0.1e-3, 0.01);
+    rig_free(r);
+}
+
 static void forgotten_operations_never_end(void **state)
 {
     (void)state;
@@ -578,6 +649,9 @@ int main(void)
         cmocka_unit_test(streams_are_head_visits),
         cmocka_unit_test(the_order_of_service_turns_the_trend),
         cmocka_unit_test(copies_meet_the_closed_form),
+        cmocka_unit_test(a_controller_alone_waits_for_the_disks),
+        cmocka_unit_test(a_journal_is_a_write_before_the_answer),
+        cmocka_unit_test(a_failover_is_a_pause),
         cmocka_unit_test(forgotten_operations_never_end),
         cmocka_unit_test(same_seed_same_times),
     };

@@ -244,9 +244,10 @@ const char *path_label(enum hash_status status, enum topo_origin inputs)
     return hash_status_name(status); /* what is derived from given things is as good as given */
 }
 
-double path_goodput(bps_t rate, uint32_t mtu, bool vlan, bool timestamps, uint64_t block, bool write)
+double path_goodput(bps_t rate, uint32_t mtu, bool vlan, bool ipv6, bool timestamps, uint64_t block, bool write)
 {
-    double payload = (double)mtu - 40 - (timestamps ? 12 : 0), frame = (double)mtu + 38 + (vlan ? 4 : 0), all = 0;
+    double payload = (double)mtu - (ipv6 ? 60 : 40) - (timestamps ? 12 : 0), frame = (double)mtu + 38 + (vlan ? 4 : 0),
+           all = 0;
 
     if (payload <= 0)
         return 0;

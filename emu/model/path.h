@@ -126,6 +126,6 @@ void path_vlan_words(const struct topo *t, int port, char *out, size_t size); /*
 /* Largest NFS payload rate of a flow on an idle link of `rate`: bytes/s after Ethernet (preamble, gap, FCS, VLAN tag), IP,
  * TCP (timestamps or not) and, for operations of `block` bytes, RPC and NFS headers; block 0: TCP payload.
  * rate/8 * (mtu-40-12ts)/(mtu+38+4vlan) * block/(block+headers); docs/model.md. */
-double path_goodput(bps_t rate, uint32_t mtu, bool vlan, bool timestamps, uint64_t block, bool write);
+double path_goodput(bps_t rate, uint32_t mtu, bool vlan, bool ipv6, bool timestamps, uint64_t block, bool write);
 
 #endif

@@ -130,7 +130,8 @@ double predict_wire_factor(const struct topo *t, const struct flow *flow, enum f
 
     return (double)rate / 8 /
            path_goodput(rate, host->mtu < nas->mtu ? host->mtu : nas->mtu, predict_tag(t, flow, linkdir) != 0,
-                        client->timestamps && server->timestamps, write ? client->wsize : client->rsize, write);
+                        host->addr.version == 6, client->timestamps && server->timestamps,
+                        write ? client->wsize : client->rsize, write);
 }
 
 double predict_capacity(const struct topo *t, int linkdir)

@@ -166,6 +166,7 @@ void path_words_arithmetic(const struct topo *t, const struct flow *flow, char *
     const struct topo_team *team = &t->teams[host->team];
     struct words w = begin(out, size);
     uint32_t mtu = host->mtu < nas->mtu ? host->mtu : nas->mtu;
+    bool ipv6 = host->addr.version == 6;
     bool timestamps = t->stacks[host->box].timestamps && t->stacks[nas->box].timestamps;
     uint64_t block = t->stacks[host->box].wsize;
     bps_t rate;
@@ -177,8 +178,9 @@ void path_words_arithmetic(const struct topo *t, const struct flow *flow, char *
     add(&w, "%s, MTU %u, %s, %s: %s MB/s of TCP payload, %s of NFS data in operations of %s",
         unit_print_rate(text[0], sizeof text[0], rate), (unsigned)mtu, host->vlan ? "tagged" : "untagged",
         timestamps ? "timestamps" : "no timestamps",
-        unit_print_mbps(text[1], sizeof text[1], path_goodput(rate, mtu, host->vlan != 0, timestamps, 0, true)),
-        unit_print_mbps(text[2], sizeof text[2], path_goodput(rate, mtu, host->vlan != 0, timestamps, block, true)),
+        unit_print_mbps(text[1], sizeof text[1], path_goodput(rate, mtu, host->vlan != 0, ipv6, timestamps, 0, true)),
+        unit_print_mbps(text[2], sizeof text[2],
+                        path_goodput(rate, mtu, host->vlan != 0, ipv6, timestamps, block, true)),
         unit_print_size(text[3], sizeof text[3], block));
 }
 

@@ -37,9 +37,9 @@ static void test_goodput(void **unused)
 
     (void)unused;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        double tcp = path_goodput(1000000000, rows[i].mtu, false, rows[i].timestamps, 0, true);
-        double write = path_goodput(1000000000, rows[i].mtu, false, rows[i].timestamps, 65536, true);
-        double read = path_goodput(1000000000, rows[i].mtu, false, rows[i].timestamps, 65536, false);
+        double tcp = path_goodput(1000000000, rows[i].mtu, false, false, rows[i].timestamps, 0, true);
+        double write = path_goodput(1000000000, rows[i].mtu, false, false, rows[i].timestamps, 65536, true);
+        double read = path_goodput(1000000000, rows[i].mtu, false, false, rows[i].timestamps, 65536, false);
 
         assert_near(tcp / 125e6, rows[i].efficiency, 0.5e-5);
         assert_near(tcp / 1e6, rows[i].tcp, 0.005);
@@ -49,9 +49,10 @@ static void test_goodput(void **unused)
         assert_near(write / 1e6, rows[i].nfs, 0.005);
     }
     /* A VLAN tag takes four bytes of each frame: 8948 of 9042. */
-    assert_near(path_goodput(1000000000, 9000, true, true, 0, true) / 1e6, 123.70, 0.005);
-    assert_near(path_goodput(UINT64_C(10000000000), 9000, true, true, 0, true) / 1e6, 1237.0, 0.05);
-    assert_true(path_goodput(1000000000, 40, false, false, 0, true) <= 0);
+    assert_near(path_goodput(1000000000, 9000, true, false, true, 0, true) / 1e6, 123.70, 0.005);
+    assert_near(path_goodput(UINT64_C(10000000000), 9000, true, false, true, 0, true) / 1e6, 1237.0, 0.05);
+    assert_near(path_goodput(1000000000, 1500, false, true, true, 0, true) / 1e6, 125 * 1428 / 1538.0, 0.005);
+    assert_true(path_goodput(1000000000, 40, false, false, false, 0, true) <= 0);
 }
 
 static void test_flow_list(void **unused)
@@ -95,7 +96,7 @@ static void test_plant_b(void **unused)
     struct topo *t = site_load("topologies/examples/plant-b.yaml", NULL);
     struct path_site *s = site_of(t);
     struct path_rates r;
-    double one = path_goodput(1000000000, 9000, true, true, 65536, true), rate;
+    double one = path_goodput(1000000000, 9000, true, false, true, 65536, true), rate;
 
     (void)unused;
     assert_int_equal(s->n_flows, 72);
@@ -155,7 +156,7 @@ static void test_background_and_storage(void **unused)
                    "background: [{link: 'pve:eno1', load: 25%}]\n",
                    NULL);
     struct path_site *s = site_of(t);
-    double one = path_goodput(1000000000, 1500, false, true, t->stacks[0].wsize, true), utilisation;
+    double one = path_goodput(1000000000, 1500, false, false, true, t->stacks[0].wsize, true), utilisation;
 
     (void)unused;
     /* Two mounts over one connection. */

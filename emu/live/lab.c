@@ -134,6 +134,28 @@ uint64_t lab_process_start(pid_t pid)
     return start;
 }
 
+static char *boot_id(void)
+{
+    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+    char text[64];
+    bool ok = f && fgets(text, sizeof text, f);
+
+    if (f)
+        fclose(f);
+    if (ok)
+        text[strcspn(text, "\n")] = '\0';
+    return ok && *text ? strdup(text) : NULL;
+}
+
+bool lab_of_this_boot(const struct lab *lab)
+{
+    char *now = boot_id();
+    bool same = !now || !lab->boot || strcmp(now, lab->boot) == 0;
+
+    free(now);
+    return same;
+}
+
 /* The lock of the folder; -EWOULDBLOCK where another process has it. */
 static int take_lock(const char *folder)
 {
@@ -291,6 +313,7 @@ static bool fill_node(struct lab *lab, struct lab_node *n, const struct topo *t,
 
 int lab_nodes(struct lab *lab, const struct topo *t)
 {
+    lab->boot = boot_id();
     lab->nodes = calloc(t->n_boxes + 1, sizeof *lab->nodes);
     if (!lab->nodes)
         return -ENOMEM;
@@ -375,6 +398,7 @@ int lab_write(const struct lab *lab)
     json_out_string(&j, "scale", lab->scale);
     json_out_string(&j, "detail", lab->detail);
     json_out_bool(&j, "rootless", lab->rootless);
+    json_out_string(&j, "boot", lab->boot);
     json_out_integer(&j, "pid", lab->pid);
     json_out_count(&j, "start", lab->start);
     json_out_array(&j, "nodes", JSON_ON_LINES);
@@ -420,6 +444,17 @@ static bool read_node(struct lab_node *n, const struct json_in *j)
     return n->name && n->kind && n->netns && n->addresses;
 }
 
+/* Whether a lab of this name makes such files for its namespaces: what is taken away is not for a file to say. */
+static bool own_name(const struct lab *lab, const char *netns)
+{
+    char *prefix = lab->rootless ? print("%s/ns/", lab->folder) : print("%s/emu-%s-", NETNS_FOLDER, lab->name);
+    size_t n = prefix ? strlen(prefix) : 0;
+    bool own = prefix && strncmp(netns, prefix, n) == 0 && !strchr(netns + n, '/');
+
+    free(prefix);
+    return own;
+}
+
 static bool read_lab(struct lab *lab, const struct json_in *j)
 {
     const struct json_in *nodes = json_in_member(j, "nodes");
@@ -431,11 +466,12 @@ static bool read_lab(struct lab *lab, const struct json_in *j)
     lab->scale = copy_text(j, "scale");
     lab->detail = copy_text(j, "detail");
     lab->rootless = json_in_true(json_in_member(j, "rootless"));
+    lab->boot = copy_text(j, "boot");
     lab->pid = (pid_t)number(j, "pid");
     lab->start = number(j, "start");
     lab->nodes = calloc(json_in_size(nodes) + 1, sizeof *lab->nodes);
     for (size_t i = 0; ok && lab->nodes && i < json_in_size(nodes); i++)
-        ok = read_node(&lab->nodes[lab->n_nodes++], json_in_element(nodes, i));
+        ok = read_node(&lab->nodes[lab->n_nodes++], json_in_element(nodes, i)) && own_name(lab, lab->nodes[i].netns);
     return ok && lab->nodes && lab->topology && lab->scale && lab->detail;
 }
 
@@ -517,6 +553,7 @@ void lab_free(struct lab *lab)
     free(lab->case_name);
     free(lab->scale);
     free(lab->detail);
+    free(lab->boot);
     free(lab);
 }
 

@@ -40,6 +40,7 @@ struct lab {
     char *scale;     /* as given; "1" */
     char *detail;    /* "train" or "frame" */
     bool rootless;
+    char *boot;     /* of the machine, as /proc/sys/kernel/random/boot_id names it; NULL: not known */
     pid_t pid;      /* of the datapath */
     uint64_t start; /* of that process, as in /proc/PID/stat, so that a number used again isn't taken for it */
     struct lab_node *nodes;
@@ -91,5 +92,7 @@ int lab_lock(struct lab *lab); /* 0; -EWOULDBLOCK: it is alive; -errno */
 void lab_end_processes(const struct lab *lab);
 
 uint64_t lab_process_start(pid_t pid); /* 0: no such process */
+/* What is there of it beside its folder may be its own. Not when the machine has been started anew since. */
+bool lab_of_this_boot(const struct lab *lab);
 
 #endif

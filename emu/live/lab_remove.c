@@ -235,11 +235,13 @@ static void unmount_export(const struct lab *lab)
 
 int lab_remove(struct lab *lab, char *problem, size_t size)
 {
+    bool here = lab_of_this_boot(lab);
     int rc = 0, step;
 
-    lab_end_processes(lab);
+    if (here)
+        lab_end_processes(lab);
     unmount_export(lab);
-    for (size_t i = 0; i < lab->n_nodes; i++) {
+    for (size_t i = 0; here && i < lab->n_nodes; i++) {
         step = netns_remove(lab->nodes[i].netns);
         if (step < 0 && rc == 0)
             snprintf(problem, size, "%s: %s", lab->nodes[i].netns, strerror(-step));

@@ -67,6 +67,23 @@ grep -q "emu clean. removes it" "$rig/err" || fail "$(cat "$rig/err")"
 [ "$(emu clean)" = "lab $lab is gone" ] || fail "emu clean says something else"
 nothing_left "a dead lab"
 
+# What another boot of the machine has left is its folder; what has its names now is not its own. Nor is what only its file names.
+emu up -q --no-nas --name $lab $file
+kill -9 "$(lab_pid)"
+sleep 0.1
+sed -i 's/"boot": "[^"]*"/"boot": "00000000-0000-0000-0000-000000000000"/' "$EMU_RUNDIR/$lab/lab.json"
+cp "$EMU_RUNDIR/$lab/lab.json" "$rig/lab.json"
+emu clean -q
+[ ! -e "$EMU_RUNDIR/$lab" ] && [ -e /run/netns/emu-$lab-esx1 ] || fail "a namespace is taken for that of an earlier boot"
+mkdir "$EMU_RUNDIR/$lab"
+echo >"$rig/precious"
+sed "s/\"boot\": \"[^\"]*\"/\"boot\": null/; s|\"/run/netns/emu-$lab-esx1\"|\"$rig/precious\"|" "$rig/lab.json" >"$EMU_RUNDIR/$lab/lab.json"
+emu clean 2>"$rig/err" && fail "a lab.json that names a file is believed"
+grep -q "not an emu-lab/1" "$rig/err" && [ -e "$rig/precious" ] || fail "emu clean says: $(cat "$rig/err")"
+sed 's/"boot": "[^"]*"/"boot": null/' "$rig/lab.json" >"$EMU_RUNDIR/$lab/lab.json"
+emu clean -q
+nothing_left "a lab of another boot"
+
 # A living one is not cleaned away.
 emu up -q --no-nas --name $lab $file
 emu clean

@@ -40,7 +40,7 @@ refused 1 "needs user namespaces.*not to be had" \
 
 # A disk that is full a little later each time: whatever could not be written is named, until all of it fits.
 mkdir "$tmp/full"
-trap 'umount "$tmp/full" 2>/dev/null; emu down --all >/dev/null 2>&1 || true; rm -rf "$tmp"' EXIT
+trap 'umount "$tmp/full" 2>/dev/null || true; emu down --all >/dev/null 2>&1 || true; rm -rf "$tmp"' EXIT
 up_on_full() { # SIZE INODES
     local rc=0
     mount -t tmpfs -o size=$1,nr_inodes=$2 full "$tmp/full"

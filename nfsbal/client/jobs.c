@@ -36,6 +36,7 @@ struct op {
     int64_t started;
     struct buffer *buffer;
     uint32_t *floor; /* a number per unit, when verifying */
+    uint32_t number; /* of a write, when verifying: growing over all phases */
 };
 
 struct job {
@@ -59,6 +60,7 @@ struct job {
     struct op *ops, *free_ops;
     unsigned n_ops;
     struct stamps stamps;
+    uint32_t writes; /* stamped */
     uint64_t read, written, operations, errors;
     int64_t first, last;             /* ns */
     struct stats_latency latency[2]; /* reads, writes */
@@ -241,7 +243,7 @@ static void written(void *arg, int error, const struct nfs3_attr *attr)
     if (error)
         say(j, "write at %llu: %s", (unsigned long long)op->what.offset, strerror(error));
     else if (j->config.verify)
-        stamps_answered(&j->stamps, op->what.offset, op->what.bytes, (uint32_t)op->what.number + 1);
+        stamps_answered(&j->stamps, op->what.offset, op->what.bytes, op->number);
     op_over(op, !error);
 }
 
@@ -250,8 +252,10 @@ static void start_write(struct op *op)
     struct job *j = op->job;
     enum nfs3_stable how = j->workload.stable_given && j->workload.stable ? NFS3_FILE_SYNC : NFS3_UNSTABLE;
 
-    if (j->config.verify)
-        stamps_write(&j->stamps, op->what.offset, op->buffer->data, op->what.bytes, (uint32_t)op->what.number + 1);
+    if (j->config.verify) {
+        op->number = ++j->writes;
+        stamps_write(&j->stamps, op->what.offset, op->buffer->data, op->what.bytes, op->number);
+    }
     if (stable_write(j->file, op->buffer, 0, op->what.offset, (uint32_t)op->what.bytes, how, written, op))
         written(op, ENOMEM, NULL);
 }

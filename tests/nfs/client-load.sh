@@ -18,3 +18,4 @@ load nfs://10.77.0.11$rig/export/a.dat --op write --bytes 64MiB --size 32MiB --v
 [ "$(stat -c %s $rig/export/a.dat)" = 33554432 ] || fail "size of a.dat"
 load nfs://10.77.0.11$rig/export/a.dat --op mixed --pattern random --block 4KiB --for 1s --size 8MiB --verify
 load nfs://10.77.0.11$rig/export/b.dat --op read --bytes 64MiB --size 16MiB --fill --verify --nconnect 4
+load nfs://10.77.0.11$rig/export/a.dat --op mixed --pattern random --block 1MiB --bytes 64MiB --size 32MiB --fill --verify

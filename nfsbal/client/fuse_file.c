@@ -138,6 +138,8 @@ void fs_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 /* Reading. */
 
+enum { DENIALS_MAX = 4 };
+
 static void answer_read(struct op *op, const void *bytes, size_t n)
 {
     fuse_req_t req = op->req;
@@ -162,6 +164,15 @@ static void ask_to_read(struct op *op)
     op_send(op, NFS3_READ, have_read);
 }
 
+/* The end of the file, or nothing, from before where its size says that it ends: it has grown meanwhile, or the answer is wrong.
+ * Zeros for what is there would stay in the kernel's pages. */
+static bool denies_itself(const struct op *op, const struct nfs3_result *result)
+{
+    uint32_t got = op->done + result->count;
+
+    return result->attr && got < op->size && op->offset + got < result->attr->size;
+}
+
 static void have_read(struct request *r, const struct nfs3_result *result)
 {
     struct op *op = op_answer(r);
@@ -177,6 +188,13 @@ static void have_read(struct request *r, const struct nfs3_result *result)
         return;
     }
     last = result->eof || result->count == 0 || op->done + result->count >= op->size;
+    if (last && denies_itself(op, result)) {
+        if (++op->denials < DENIALS_MAX)
+            ask_to_read(op);
+        else
+            op_fail(op, EIO);
+        return;
+    }
     if (last && op->done == 0) { /* nearly always */
         answer_read(op, result->data, result->count);
         return;

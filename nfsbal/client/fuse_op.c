@@ -336,8 +336,11 @@ void node_rest(struct fs *fs, struct node *n)
     node_drop(fs, n);
 }
 
+/* The kernel drops a file whose type has changed and looks it up again; the root it drops for good, so that is not believed. */
 void node_take(struct fs *fs, struct node *n, const struct nfs3_attr *attr, int64_t sent)
 {
+    if (n->id == NODE_ROOT && attr->type != NFS3_DIR)
+        return;
     attr_cache_take(&n->attr, attr, attr->type == NFS3_DIR ? &fs->directory : &fs->regular, sent, loop_clock());
 }
 

@@ -511,7 +511,12 @@ bool nfs3_service(struct nfs3 *n, int revents)
     int rc;
 
     errno = 0;
+    (void)nfs3_guard_unasked();
     rc = rpc_service(n->rpc, revents);
+    if (nfs3_guard_unasked() && rc == 0) {
+        rc = -1;
+        say(n, "a reply to no call of ours");
+    }
     if (rc && !n->over) {
         int error = errno, pending = 0;
         socklen_t size = sizeof pending;

@@ -38,5 +38,7 @@ void nfs3_scratch_free(struct nfs3_scratch *s);
 
 /* False: the library in use can't be guarded. */
 bool nfs3_guard_init(void);
+/* Whether a reply has come since this was last asked that belongs to no call. */
+bool nfs3_guard_unasked(void);
 
 #endif

@@ -40,7 +40,8 @@ static const struct nfs3_attr *take_fattr(const fattr3 *a, struct nfs3_attr *out
         .mtime = take_time(&a->mtime),
         .ctime = take_time(&a->ctime),
     };
-    return out->type >= NFS3_REG && out->type <= NFS3_FIFO ? out : NULL;
+    /* A size that off_t can't hold makes the kernel give the file up for good. */
+    return out->type >= NFS3_REG && out->type <= NFS3_FIFO && out->size <= INT64_MAX ? out : NULL;
 }
 
 static const struct nfs3_attr *take_attr(const post_op_attr *a, struct nfs3_attr *out)
@@ -426,7 +427,7 @@ static const char *take(const struct nfs3_pending *p, const void *reply, struct 
         const GETATTR3res *x = reply;
 
         r->attr = x->status ? NULL : take_fattr(&x->GETATTR3res_u.resok.obj_attributes, &s->attr);
-        return x->status || r->attr ? NULL : "an unknown type of file";
+        return x->status || r->attr ? NULL : "attributes that no file has";
     }
     case NFS3_SETATTR: {
         const SETATTR3res *x = reply;

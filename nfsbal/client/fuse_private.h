@@ -44,7 +44,7 @@ struct op {
     bool creates, plus, through;
     uint64_t offset;
     uint32_t size, done;
-    unsigned denials; /* READ: answers that say there is no more, beside a size that says there is */
+    unsigned denials;     /* READ: answers that say there is no more, beside a size that says there is */
     uint8_t *data;        /* READ: what came so far; WRITE: a whole message of the kernel's; owned */
     const uint8_t *bytes; /* WRITE: of those */
     struct wb_wait wait;

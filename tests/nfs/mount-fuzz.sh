@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A real server whose replies are spoilt on their way, seen through a mount: no crash, no hang, and what was acknowledged has
 # happened. Also errors that this rig's server can't be brought to: quotas, a file system that becomes read-only. needs: full
-# shellcheck disable=SC1091,SC2154,SC2086 # the rig is sourced; paths without blanks
+# shellcheck disable=SC1091,SC2154,SC2086,SC2231,SC2115,SC2295 # the rig is sourced; paths without blanks
 set -euo pipefail
 . tests/support/nfs_rig.bash
 

@@ -11,7 +11,10 @@ RANDOM=${TEST_SEED:-1}
 echo "TEST_SEED=${TEST_SEED:-1}"
 file=topologies/fs7500/fig09-teaming.yaml
 nas=(--no-nas)
-if command -v ganesha.nfsd >/dev/null && command -v rpcbind >/dev/null; then nas=(); fi
+if command -v ganesha.nfsd >/dev/null && command -v rpcbind >/dev/null; then nas=(--storage); fi
+# With servers there is a storage under them, a process and mounts of its own.
+sed 's/^\( *\)exports: .*/&\n\1storage: {limit: {read: 100MB\/s, write: 100MB\/s}}/' $file >"$rig/storage.yaml"
+grep -q "storage: {limit" "$rig/storage.yaml" || fail "the file has changed"
 
 # The process that is the lab: a child of `emu up` until it is ready, and named in lab.json.
 lab_pid() { sed -n 's/^ *"pid": \([0-9]*\),$/\1/p' "$EMU_RUNDIR/$lab/lab.json" 2>/dev/null || true; }
@@ -30,12 +33,12 @@ clean_until_gone() { # WHEN
 for round in $(seq $kills); do
     servers=("${nas[@]}")
     [ $((round % 3)) -eq 0 ] || servers=(--no-nas)
-    emu up -q --name $lab "${servers[@]}" $file >"$rig/up" 2>&1 &
+    emu up -q --name $lab "${servers[@]}" "$rig/storage.yaml" >"$rig/up" 2>&1 &
     up=$!
     case $((round % 2)) in
-        0) # while it comes up: within the first 20 ms, with servers 200
+        0) # while it comes up: within the first 20 ms, with servers 400
             delay=$((RANDOM % 20))
-            [ ${#servers[@]} -gt 0 ] || delay=$((delay * 10))
+            [ "${servers[*]}" != --storage ] || delay=$((delay * 20))
             sleep "$(printf 0.%03d $delay)"
             kill -9 $(child_of $up) $up $(lab_pid) 2>/dev/null || true
             wait $up 2>/dev/null || true

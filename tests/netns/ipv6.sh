@@ -72,6 +72,18 @@ between "wrong checksums or malformed" "$(seen '$6 == 0 && $1 || $7 != ""')" 0 0
 
 if [ $nas = yes ]; then
     echo "-- NFS"
+    # Addresses are learned from neighbour discovery as from ARP: from here on no unicast frame is flooded.
+    counter() {
+        /usr/bin/python3 - "$EMU_RUNDIR/$lab/control" <<'PYTHON'
+import json, socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+s.sendall(b'{"do": "counters"}\n')
+c = json.loads(s.makefile().readline())
+print(c["flooded"], c["flaps"])
+PYTHON
+    }
+    read -r flooded flaps < <(counter)
     emu exec $lab esx1 -- nfsbal load 'nfs://[fd00::101],[fd00::102],[fd00::103],[fd00::104]/vol' --op write --for 1s --json >"$rig/load" &
     load=$!
     sleep 0.6
@@ -92,6 +104,11 @@ PYTHON
     emu exec $lab esx1 -- bash -euc "nfsbal mount -o nolock '[fd00::101],[fd00::103]:/vol' $rig/mnt
         trap 'umount $rig/mnt' EXIT
         head -c 3000000 /dev/urandom >$rig/in; cp $rig/in $rig/mnt/f; cmp $rig/in $rig/mnt/f" || fail "nfsbal mount over IPv6"
+fi
+if [ $nas = yes ]; then
+    read -r flooded_after flaps_after < <(counter)
+    between "unicast frames flooded under load" $((flooded_after - flooded)) 0 0
+    between "addresses that flap under load" $((flaps_after - flaps)) 0 0
 fi
 emu down -q $lab 2>/dev/null
 nothing_left "after down"

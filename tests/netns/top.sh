@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # needs: full. emu top in a terminal (tmux): what it shows, its keys, sizes; and emu metrics, read by Prometheus' own parser.
-# shellcheck disable=SC1091,SC2154,SC2086 # the rig's variables; names of labs have no blanks
+# shellcheck disable=SC1091,SC2154,SC2086,SC2015 # the rig's variables; names of labs have no blanks
 set -euo pipefail
 . tests/support/lab_rig.bash
 
@@ -103,6 +103,21 @@ keys x
 shows '^ esx1:vmnic4>'
 keys q
 shows '^ended with 0'
+
+# A plain terminal without colours, as over a serial line; Ctrl-C is an end as well, and the terminal is as it was.
+mux new-session -d -s plain -x 80 -y 24 "TERM=vt100 emu top $lab --interval 100ms; echo ended with \$?; stty -a | grep -o ' echo '; sleep 100"
+plain() { mux capture-pane -p -t plain | grep -cE -- "$1" >/dev/null; }
+for _ in $(seq 100); do
+    ! plain '^ esx1:vmnic4>pc7048:ge3' || break
+    sleep 0.05
+done
+plain '^ esx1:vmnic4>pc7048:ge3' || fail "nothing on a vt100: $(mux capture-pane -p -t plain)"
+mux send-keys -t plain C-c
+for _ in $(seq 100); do
+    ! plain '^ *echo' || break
+    sleep 0.05
+done
+plain '^ended with 0' && plain '^ *echo' || fail "after Ctrl-C: $(mux capture-pane -p -t plain)"
 
 echo "-- for scripts"
 emu top $lab --once --interval 100ms | grep -qE '^esx1:vmnic4>pc7048:ge3 ' || fail "--once"

@@ -116,9 +116,9 @@ static int keep(struct tcp_ends *e, const struct tcp_end *end)
     return 0;
 }
 
-static int take(struct tcp_ends *e, const struct nlmsghdr *h)
+static int take(struct tcp_ends *e, struct nlmsghdr *h)
 {
-    const struct inet_diag_msg *m = NLMSG_DATA(h);
+    struct inet_diag_msg *m = NLMSG_DATA(h); /* not const: the macros of rtattr cast that away */
     int left = (int)(h->nlmsg_len - NLMSG_LENGTH(sizeof *m));
     struct tcp_end end = {.client = address_of(m->idiag_family, m->id.idiag_dst),
                           .server = address_of(m->idiag_family, m->id.idiag_src),
@@ -126,7 +126,7 @@ static int take(struct tcp_ends *e, const struct nlmsghdr *h)
 
     if (!end.client_port) /* it listens */
         return 0;
-    for (const struct rtattr *a = (const void *)(m + 1); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
+    for (struct rtattr *a = (void *)(m + 1); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
         if (a->rta_type != INET_DIAG_INFO)
             continue;
         end.counts = tcp_counts_of(RTA_DATA(a), RTA_PAYLOAD(a));
@@ -136,7 +136,7 @@ static int take(struct tcp_ends *e, const struct nlmsghdr *h)
 }
 
 /* All messages of an answer. 1: more answers come. */
-static int take_answer(struct tcp_ends *e, const struct nlmsghdr *h, size_t n)
+static int take_answer(struct tcp_ends *e, struct nlmsghdr *h, size_t n)
 {
     unsigned left = (unsigned)n;
     int rc = 1;

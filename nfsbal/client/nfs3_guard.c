@@ -99,10 +99,10 @@ static uint32_t word(const ZDR *z, uint32_t i)
 /* RFC 5531: xid, REPLY, accepted with a verifier and one of six outcomes, or denied for one of two reasons. */
 static bool is_reply(const ZDR *z)
 {
-    enum { REPLY = 1, ACCEPTED = 0, DENIED = 1, REASONS = 2, OUTCOMES = 6, VERIFIER_MAX = 400 };
+    enum { TYPE_REPLY = 1, ACCEPTED = 0, DENIED = 1, REASONS = 2, OUTCOMES = 6, VERIFIER_MAX = 400 };
     uint32_t verifier = word(z, 4);
 
-    if (word(z, 1) != REPLY)
+    if (word(z, 1) != TYPE_REPLY)
         return false;
     if (word(z, 2) == DENIED)
         return word(z, 3) < REASONS;

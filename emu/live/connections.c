@@ -112,7 +112,7 @@ static int answers(int s, const struct topo_addr *a, struct found *f)
                 return 0;
             if (h->nlmsg_type == NLMSG_ERROR)
                 return ((const struct nlmsgerr *)NLMSG_DATA(h))->error;
-            if (f && is_local(NLMSG_DATA(h), a))
+            if (f && a && is_local(NLMSG_DATA(h), a))
                 rc = note(f, NLMSG_DATA(h));
             if (rc < 0)
                 return rc;

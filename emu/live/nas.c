@@ -240,13 +240,14 @@ static int start_store(struct nas *n, int node, char *problem, size_t size)
     return rc;
 }
 
-static void watch(struct controller *k, int fd, void (*callback)(struct ev_loop *loop, ev_io *w, int events))
+static void watch(struct ev_loop *loop, struct controller *k, int fd,
+                  void (*callback)(struct ev_loop *loop, ev_io *w, int events))
 {
-    if (!k->nas->config.loop)
+    if (!loop)
         return;
     ev_io_init(&k->watcher, callback, fd, EV_READ);
     k->watcher.data = k;
-    ev_io_start(k->nas->config.loop, &k->watcher);
+    ev_io_start(loop, &k->watcher);
 }
 
 static void said_something(struct ev_loop *loop, ev_io *w, int events)
@@ -297,7 +298,7 @@ int nas_start(struct nas **out, const struct nas_config *c, char *problem, size_
             error = rc;
     }
     for (size_t i = 0; i < n->n_controllers && !error; i++)
-        watch(&n->controllers[i], n->controllers[i].server.status, said_something);
+        watch(c->loop, &n->controllers[i], n->controllers[i].server.status, said_something);
     if (error) {
         n->config.loop = NULL;
         nas_stop(n);
@@ -317,7 +318,7 @@ static void turn_on(struct controller *k)
     if (rc == 0 && (rc = lab_write(n->config.lab)) < 0)
         snprintf(problem, sizeof problem, "%s/lab.json: %s", n->config.lab->folder, strerror(-rc));
     if (k->server.pid > 0)
-        watch(k, k->server.status, said_something);
+        watch(n->config.loop, k, k->server.status, said_something);
     if (rc < 0 && n->config.ended)
         n->config.ended(n->config.context, k->box, problem);
 }
@@ -348,7 +349,7 @@ void nas_power(struct nas *n, int box, bool on)
     } else if (!on && k->server.pid > 0) {
         ev_io_stop(n->config.loop, &k->watcher);
         server_kill(&k->server);
-        watch(k, k->server.pidfd, died);
+        watch(n->config.loop, k, k->server.pidfd, died);
     }
 }
 

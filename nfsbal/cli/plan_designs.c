@@ -84,7 +84,8 @@ int plan_designs_text(const struct topo *t, enum table_format format, FILE *out)
     table_free(table);
     fputs("one host: the one that gets least, alone. slowest datastore: every host busy. one cable lost: the slowest "
           "datastore after the worst\nloss of a cable that cuts nothing off. network only; each design but today's on "
-          "one switch, with its best layout of mounts\n",
+          "one switch, or a pair where hosts have\ncables to several, with today's routers but where each uplink has a "
+          "subnet, and with its best layout of mounts\n",
           out);
     for (int d = 0; d < PLAN_DESIGNS; d++) {
         const struct plan_design_facts *f = plan_design_facts((enum plan_design)d);

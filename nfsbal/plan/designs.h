@@ -41,7 +41,7 @@ bool plan_design_rates(const struct topo *t, struct plan_design_rates *out);
 bool plan_design(const struct topo *t, enum plan_design design, struct plan_design_rates *out, char *problem,
                  size_t size);
 
-/* The design as a topology file: free(). NULL with the reason in `problem`. */
-char *plan_design_text(const struct topo *t, enum plan_design design, char *problem, size_t size);
+/* The design as a topology file: free(). `variant`: of addresses that are free to choose. NULL with the reason in `problem`. */
+char *plan_design_draw(const struct topo *t, enum plan_design design, unsigned variant, char *problem, size_t size);
 
 #endif

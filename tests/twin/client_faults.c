@@ -295,19 +295,22 @@ static void run_schedule(uint64_t seed)
 
 static void schedules(void **state)
 {
-    const char *is_long = getenv("TEST_LONG");
-    uint64_t n = is_long && strcmp(is_long, "yes") == 0 ? SCHEDULES_LONG : SCHEDULES;
+    const uint64_t *n = *state;
 
-    (void)state;
-    for (uint64_t i = 0; i < n; i++) {
+    for (uint64_t i = 0; i < *n; i++) {
         print_message("schedule %llu\n", (unsigned long long)i);
         run_schedule(test_seed() * 1000 + i);
     }
 }
 
-int main(void)
+/* An argument is how many schedules. */
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(schedules)};
+    const char *is_long = getenv("TEST_LONG");
+    uint64_t n = argc > 1                                 ? strtoull(argv[1], NULL, 10)
+                 : is_long && strcmp(is_long, "yes") == 0 ? SCHEDULES_LONG
+                                                          : SCHEDULES;
+    const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(schedules, &n)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,12 @@
 #include "nfsbal/client/mount.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "nfsbal/client/control.h"
 #include "nfsbal/client/fuse.h"
@@ -65,6 +68,20 @@ static bool resolve(const struct mount *m, struct server_names *names, char *pro
     return ok;
 }
 
+/* Whether this user may have ports below 1024 at all; one that is taken is no answer. */
+static bool may_reserve(void)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(1023)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), rc;
+
+    if (fd < 0)
+        return true;
+    rc = bind(fd, (struct sockaddr *)&a, sizeof a);
+    rc = rc && errno == EACCES;
+    close(fd);
+    return !rc;
+}
+
 static int64_t or_zero(int64_t value) { return value < 0 ? 0 : value; }
 
 static bool contact(struct mount *m, char *problem, size_t size)
@@ -99,6 +116,11 @@ static bool contact(struct mount *m, char *problem, size_t size)
 
     if (*o->source && !conn_parse_address(o->source, 0, &config.source)) {
         snprintf(problem, size, "-o srcaddr=%s: expected an address", o->source);
+        return false;
+    }
+    if (o->reserved && !may_reserve()) {
+        snprintf(problem, size,
+                 "-o resvport: this user may not use ports below 1024; it takes root or CAP_NET_BIND_SERVICE");
         return false;
     }
     if (!resolve(m, &names, problem, size))

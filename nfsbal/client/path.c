@@ -253,6 +253,16 @@ static void conn_later(struct path_conn *pc)
     loop_timer_start(path->set->loop, &pc->retry, grow(&pc->backoff_ms) * NS_PER_MS, conn_restart, pc);
 }
 
+/* Why a server may refuse, where it can be seen from here. */
+static const char *hint(const struct conn *c, enum nfs3_status status)
+{
+    bool refuses = status == NFS3_REJECTED || status == NFS3_EACCES || status == NFS3_EPERM;
+
+    return refuses && c && conn_source_port(c) > 1023
+               ? " (it was asked from a port above 1023, which an export takes that says `insecure`)"
+               : "";
+}
+
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 static void got_fsinfo(void *arg, const struct nfs3_result *r)
@@ -291,7 +301,8 @@ static void got_root(void *arg, const struct nfs3_result *r)
 
     if (r->status != NFS3_SUCCESS) {
         if (r->status > 0 || r->status == NFS3_REJECTED) {
-            say(path, "the root: %s", r->problem ? r->problem : nfs3_status_name(r->status));
+            say(path, "the root: %s%s", r->problem ? r->problem : nfs3_status_name(r->status),
+                hint(pc->conn, r->status));
             path_refuse(path);
         }
         return;
@@ -439,7 +450,8 @@ static void got_mount(void *arg, const struct nfs3_result *r)
     if (r->status == NFS3_CONN_LOST) /* the end of the connection follows */
         return;
     if (r->status != NFS3_SUCCESS) {
-        say(path, "mount %s: %s", p->config.export, r->problem ? r->problem : nfs3_status_name(r->status));
+        say(path, "mount %s: %s%s", p->config.export, r->problem ? r->problem : nfs3_status_name(r->status),
+            hint(path->helper, r->status));
     } else if (!r->auth_sys) {
         say(path, "mount %s: the server does not take sec=sys", p->config.export);
     } else if (p->root.fh.size && !nfs3_fh_equal(&p->root.fh, r->fh)) {

@@ -45,6 +45,12 @@ static void print_report(const char *command, const char *lab, const struct down
             "warning: the machine did not keep up with lab %s: more than a millisecond behind for %.1f %% of the time. "
             "Rates and times measured in it are not those of the file; --scale makes it slower",
             lab, 100 * r->behind);
+    if (r->shortage > LATENESS_SHORT)
+        cli_error(
+            CLI_FAILED, command,
+            "warning: in %.0f %% of the time of lab %s no processor time was left while no link was full: its rates "
+            "then are the machine's",
+            100 * r->shortage, lab);
     if (r->unfetched > 0)
         cli_error(
             CLI_FAILED, command,
@@ -66,7 +72,7 @@ static int end_lab(const char *command, const char *name, const struct down_opti
     if (down(lab, problem, sizeof problem) < 0)
         rc = cli_error(CLI_FAILED, command, "lab %s: %s", name, problem);
     print_report(command, name, &report, o->quiet);
-    if (rc == CLI_OK && o->strict && (!report.kept_up || report.unfetched > 0))
+    if (rc == CLI_OK && o->strict && (!report.kept_up || report.unfetched > 0 || report.shortage > LATENESS_SHORT))
         rc = CLI_FAILED;
     lab_free(lab);
     return rc;

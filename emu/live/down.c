@@ -43,6 +43,7 @@ void down_ask(const struct lab *lab, struct down_report *r)
         r->most = number(j, "late_max");
         r->behind = number(j, "behind");
         r->running = number(j, "running");
+        r->shortage = number(j, "short");
         r->unfetched = number(j, "unfetched");
     }
     json_in_free(j);

@@ -11,6 +11,7 @@ struct lab;
 struct down_report {
     bool known, kept_up;
     double frames, p50, p99, p999, most, behind, running;
+    double shortage;  /* share of the time in which processor time was short (struct shortage) */
     double unfetched; /* super-frames that were lost because the datapath did not fetch them in time */
 };
 /* Asks a running lab. */

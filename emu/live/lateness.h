@@ -12,6 +12,8 @@ enum { LATENESS_STEPS = 8, LATENESS_CLASSES = 40 * LATENESS_STEPS };
 #define LATENESS_BEHIND PS_PER_MS
 /* A share of the time behind from which on the rates can't be trusted. */
 #define LATENESS_LIMIT 0.01
+/* The same for seconds in which programs lacked processor time (struct shortage). */
+#define LATENESS_SHORT 0.25
 
 struct lateness {
     uint64_t count[LATENESS_CLASSES];

@@ -368,7 +368,7 @@ static void note_scale(struct live *l)
 
 /* How well the lab has kept up so far: seconds behind, of seconds; frames that nobody fetched from a device in time. */
 struct keeping {
-    double behind, running;
+    double behind, running, shortage;
     uint64_t unfetched;
 };
 
@@ -378,6 +378,7 @@ static struct json_in *read_lateness(struct live *l, struct keeping *k)
     k->running = real_of(reply, "running");
     k->behind = real_of(reply, "behind") * k->running;
     k->unfetched = count_of(reply, "unfetched");
+    k->shortage = real_of(reply, "short") * k->running;
     return reply;
 }
 
@@ -386,7 +387,11 @@ const char *live_shortfall(const struct live_report *r, char *out, size_t size)
     int n =
         snprintf(out, size, "the machine did not keep up: frames left late in %.1f %% of the time", 100 * r->behind);
     if (r->unfetched && n > 0 && (size_t)n < size)
-        snprintf(out + n, size - (size_t)n, ", and %llu trains of frames were lost", (unsigned long long)r->unfetched);
+        n += snprintf(out + n, size - (size_t)n, ", and %llu trains of frames were lost",
+                      (unsigned long long)r->unfetched);
+    if (r->shortage > LATENESS_SHORT && n > 0 && (size_t)n < size)
+        snprintf(out + n, size - (size_t)n, "; no processor time was left in %.0f %% of it, while no link was full",
+                 100 * r->shortage);
     return out;
 }
 
@@ -400,8 +405,10 @@ static bool read_report(struct live *l, const struct keeping *before, struct liv
         return false;
     report->behind =
         now.running > before->running ? (now.behind - before->behind) / (now.running - before->running) : 0;
+    report->shortage =
+        now.running > before->running ? (now.shortage - before->shortage) / (now.running - before->running) : 0;
     report->unfetched = now.unfetched - before->unfetched;
-    report->kept_up = report->behind <= LATENESS_LIMIT && !report->unfetched;
+    report->kept_up = report->behind <= LATENESS_LIMIT && !report->unfetched && report->shortage <= LATENESS_SHORT;
     report->late_p50 = real_of(reply, "late_p50");
     report->late_p99 = real_of(reply, "late_p99");
     l->result->events = count_of(reply, "frames");
@@ -573,7 +580,7 @@ static int play(struct live *l, struct live_report *report)
 {
     struct result *r = l->result;
     const volatile sig_atomic_t *interrupted = l->options->interrupted;
-    struct keeping before = {0, 0, 0};
+    struct keeping before = {0};
     int rc = start_lab(l);
     if (!rc)
         rc = watch_servers(l);

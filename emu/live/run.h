@@ -35,11 +35,12 @@ struct live_report {
     bool kept_up;
     double behind;             /* share of the time in which frames left late */
     double late_p50, late_p99; /* seconds */
+    double shortage;           /* share of the time in which processor time was short (struct shortage) */
     uint64_t unfetched;        /* super-frames that a device dropped because the datapath did not fetch them in time */
 };
 
 /* Why !kept_up, a sentence. */
-enum { LIVE_SENTENCE = 200 };
+enum { LIVE_SENTENCE = 300 };
 const char *live_shortfall(const struct live_report *r, char *out, size_t size);
 
 /* Runs t and returns the result, which owns t from then on. NULL with a sentence: t is freed, no lab is left. Needs root. */

@@ -9,6 +9,7 @@
 #include "emu/live/lab.h"
 #include "emu/live/nas.h"
 #include "emu/live/netns.h"
+#include "emu/live/shortage.h"
 #include "emu/live/up.h"
 
 struct up_event; /* of the file */
@@ -30,6 +31,7 @@ struct up_lab {
     ev_timer second;
     ps_t behind_before; /* as of the last second */
     bool behind_said;
+    struct shortage shortage;
     uint64_t unfetched; /* super-frames that devices have dropped, as of `asked` */
     ps_t asked;
     int ready; /* pipe to the process that started us */

@@ -131,6 +131,7 @@ static void put_lateness(struct up_lab *u, struct json_out *j)
     json_out_count(j, "foreign", c.foreign);
     json_out_count(j, "write_errors", c.write_errors);
     json_out_count(j, "unfetched", unfetched(u));
+    json_out_real(j, "short", l->running > 0 ? (double)u->shortage.time / (double)l->running : 0);
 }
 
 static void put_status(void *context, struct json_out *j)
@@ -192,6 +193,7 @@ static void each_second(struct ev_loop *loop, ev_timer *w, int events)
         say(u, "the machine can't keep up: %.1f %% of the last second behind", 100 * share);
     u->behind_said = share > LATENESS_LIMIT;
     u->behind_before = l->behind;
+    shortage_look(&u->shortage, u->topo, datapath_fabric(u->datapath), datapath_now(u->datapath));
 }
 
 /* A controller whose server has ended loses its VIPs to its partner, if the file names one. */
@@ -314,8 +316,8 @@ static int start(struct up_lab *u, char *problem, size_t size)
     if (rc == 0)
         rc = start_servers(u, problem, size);
     u->events = calloc(u->topo->n_events + 1, sizeof *u->events);
-    if (rc == 0 && !u->events)
-        rc = -ENOMEM;
+    if (!shortage_init(&u->shortage, u->topo) || (rc == 0 && !u->events))
+        rc = rc < 0 ? rc : -ENOMEM;
     u->begun = !u->options->no_events;
     if (rc == 0 && u->begun)
         schedule_events(u);
@@ -335,6 +337,7 @@ static void stop(struct up_lab *u)
     for (size_t b = 0; u->spaces && b < u->topo->n_boxes; b++)
         netns_close(u->spaces[b]);
     free(u->spaces);
+    shortage_free(&u->shortage);
     free(u->events);
     if (u->loop)
         ev_loop_destroy(u->loop);

@@ -44,6 +44,21 @@ measure() { # CLIENT SERVER ADDRESS SECONDS [ARGUMENT...]
         awk '/receiver/ { for (i = 1; i <= NF; i++) if ($i == "Mbits/sec") r = $(i - 1) } END { print r + 0; exit !r }'
 }
 
+# The file of two hosts a and b on a switch.
+two_hosts() { # SPEED MTU
+    cat <<YAML
+version: 1
+name: live-pair
+nodes:
+  a: {kind: linux, kernel: "6.1", interfaces: {eth0: {address: 10.0.0.1/24, mtu: $2}}}
+  b: {kind: linux, kernel: "6.1", interfaces: {eth0: {address: 10.0.0.2/24, mtu: $2}}}
+  sw: {kind: switch, mtu: 9216}
+links:
+  - {ends: ["a:eth0", "sw:p1"], speed: $1}
+  - {ends: ["b:eth0", "sw:p2"], speed: $1}
+YAML
+}
+
 # Percent that are left when what was measured is off by the rest: 99 is one percent beside it.
 accuracy() { awk -v m="$1" -v e="$2" 'BEGIN { d = m - e; print 100 - 100 * (d < 0 ? -d : d) / e }'; } # MEASURED EXPECTED
 

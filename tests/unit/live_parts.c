@@ -12,6 +12,7 @@
 #include "emu/live/frame_pool.h"
 #include "emu/live/lateness.h"
 #include "emu/live/neighbours.h"
+#include "emu/live/shortage.h"
 #include "emu/model/random.h"
 #include "emu/model/tcp_counts.h"
 #include "tests/support/seed.h"
@@ -276,6 +277,19 @@ static void parts_of_a_train_share_its_buffer(void **state)
     frame_pool_free(p);
 }
 
+static void short_of_processors(void **state)
+{
+    (void)state;
+    assert_true(
+        shortage_is(&(struct shortage_look){.idle = 0.01, .own = 0.6, .fullest = 0.8})); /* nothing left for anybody */
+    assert_true(
+        shortage_is(&(struct shortage_look){.idle = 0.5, .own = 0.98, .fullest = 0.8})); /* ... for the datapath */
+    assert_false(shortage_is(
+        &(struct shortage_look){.idle = 0.01, .own = 0.6, .fullest = 0.97})); /* the link's rate is honoured */
+    assert_false(shortage_is(&(struct shortage_look){.idle = 0.01, .own = 0, .fullest = 0.01})); /* nothing flows */
+    assert_false(shortage_is(&(struct shortage_look){.idle = 0.3, .own = 0.6, .fullest = 0.8})); /* they want no more */
+}
+
 /* As the kernel gives it (docs: include/uapi/linux/tcp.h): total_retrans at 100, total_rto at 240. */
 static void counts_of_a_connection(void **state)
 {
@@ -307,7 +321,7 @@ int main(void)
         cmocka_unit_test(neighbours_against_a_list),       cmocka_unit_test(flows_keep_their_numbers),
         cmocka_unit_test(a_full_table_forgets_the_oldest), cmocka_unit_test(a_table_in_full_use_refuses),
         cmocka_unit_test(small_frames_get_small_buffers),  cmocka_unit_test(parts_of_a_train_share_its_buffer),
-        cmocka_unit_test(counts_of_a_connection),
+        cmocka_unit_test(counts_of_a_connection),          cmocka_unit_test(short_of_processors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -447,6 +447,14 @@ bool conn_parse_address(const char *text, uint16_t port, union conn_address *out
     return true;
 }
 
+bool conn_same_address(const union conn_address *a, const union conn_address *b)
+{
+    if (a->any.sa_family != b->any.sa_family)
+        return false;
+    return a->any.sa_family == AF_INET6 ? memcmp(&a->in6.sin6_addr, &b->in6.sin6_addr, sizeof a->in6.sin6_addr) == 0
+                                        : a->in.sin_addr.s_addr == b->in.sin_addr.s_addr;
+}
+
 const char *conn_print_address(const union conn_address *a, char *buf, size_t size)
 {
     const void *bytes = a->any.sa_family == AF_INET6 ? (const void *)&a->in6.sin6_addr : (const void *)&a->in.sin_addr;

@@ -71,6 +71,7 @@ int64_t conn_rtt_us(const struct conn *c);             /* TCP's smoothed round-t
 
 /* "10.0.0.1", "[fd00::1]" and a port into an address; false when it is none. */
 bool conn_parse_address(const char *text, uint16_t port, union conn_address *out);
+bool conn_same_address(const union conn_address *a, const union conn_address *b);    /* whatever their ports */
 const char *conn_print_address(const union conn_address *a, char *buf, size_t size); /* without the port */
 
 #endif

@@ -21,7 +21,7 @@ enum {
     PATIENCE_S = 20,          /* after SIGTERM: programs that hold files open */
 };
 
-static void report(void *context, const char *line)
+void mount_report(void *context, const char *line)
 {
     struct mount *m = context;
     char text[700];
@@ -45,27 +45,6 @@ static void servers_ready(void *context, const char *problem)
         snprintf(m->problem, sizeof m->problem, "%s", problem);
     if (++m->all->n_ready == m->all->n || problem)
         loop_stop(m->all->loop);
-}
-
-/* The servers of the source and those of vips=, in that order, each once. */
-static bool resolve(const struct mount *m, struct server_names *names, char *problem, size_t size)
-{
-    char *all = NULL;
-    bool ok;
-
-    if (*m->options.vips) {
-        size_t n = strlen(m->servers) + strlen(m->options.vips) + 2;
-
-        all = malloc(n);
-        if (!all) {
-            snprintf(problem, size, "no memory");
-            return false;
-        }
-        snprintf(all, n, "%s,%s", m->servers, m->options.vips);
-    }
-    ok = server_names_resolve(all ? all : m->servers, names, problem, size);
-    free(all);
-    return ok;
 }
 
 /* Whether this user may have ports below 1024 at all; one that is taken is no answer. */
@@ -111,7 +90,7 @@ static bool contact(struct mount *m, char *problem, size_t size)
                                   .soft = o->soft,
                                   .timeo_ms = or_zero(o->timeo),
                                   .retrans = (unsigned)or_zero(o->retrans),
-                                  .report = report,
+                                  .report = mount_report,
                                   .report_context = m};
 
     if (*o->source && !conn_parse_address(o->source, 0, &config.source)) {
@@ -123,7 +102,7 @@ static bool contact(struct mount *m, char *problem, size_t size)
                  "-o resvport: this user may not use ports below 1024; it takes root or CAP_NET_BIND_SERVICE");
         return false;
     }
-    if (!resolve(m, &names, problem, size))
+    if (!mount_servers_resolve(m, &names, problem, size))
         return false;
     servers = calloc(names.n, sizeof *servers);
     for (size_t i = 0; servers && i < names.n; i++)
@@ -133,10 +112,13 @@ static bool contact(struct mount *m, char *problem, size_t size)
     if (servers)
         m->paths = paths_new(m->all->loop, &config, servers_ready, m);
     free(servers);
+    if (m->paths && mount_servers_watch(m, &names)) {
+        server_names_free(&names);
+        return true;
+    }
     server_names_free(&names);
-    if (!m->paths)
-        snprintf(problem, size, "no memory");
-    return m->paths != NULL;
+    snprintf(problem, size, "no memory");
+    return false;
 }
 
 /* Control. */
@@ -219,7 +201,7 @@ static bool mount_one(struct mount *m, char *problem, size_t size)
                                .source = m->source,
                                .target = m->target,
                                .debug = m->all->debug,
-                               .report = report,
+                               .report = mount_report,
                                .ended = ended,
                                .context = m};
 
@@ -249,6 +231,7 @@ static void free_all(struct mounts *all)
     for (size_t i = 0; i < all->n; i++) {
         struct mount *m = &all->items[i];
 
+        mount_servers_unwatch(m);
         control_close(m->control);
         fs_free(m->fs);
         stable_free(m->stable);

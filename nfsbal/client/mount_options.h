@@ -36,6 +36,7 @@ struct mount_options {
     bool plus;                           /* READDIRPLUS */
     int64_t port, mount_port;            /* 0: 2049, the portmapper */
     int64_t bound, failback, quarantine; /* ms; -1: the client's default */
+    int64_t resolve;                     /* ms between questions to DNS; 0: never again */
     int64_t nconnect;                    /* 0: 1 */
     int64_t uid, gid;                    /* call the server as; -1: as who calls */
     int64_t dirty, read_ahead;           /* bytes; -1: default */

@@ -8,9 +8,11 @@
 #include <stdio.h>
 
 struct control;
+struct dns_watch;
 struct fs;
 struct paths;
 struct pool;
+struct server_names;
 struct stable;
 
 struct mount {
@@ -22,6 +24,9 @@ struct mount {
     struct stable *stable;
     struct fs *fs;
     struct control *control;
+    struct dns_watch *dns; /* NULL: no server is called by a name */
+    struct mount_server *known;
+    size_t n_known; /* what DNS has said */
     struct loop_task over;
     bool ready, ended;
     int64_t since; /* mounted, by loop_clock() */
@@ -39,6 +44,14 @@ struct mounts {
     struct loop_timer patience;
     bool stopping;
 };
+
+void mount_report(void *mount, const char *line); /* to people, with the mount's name where there are several */
+
+/* The servers of the source and those of vips=, in that order, each once. */
+bool mount_servers_resolve(const struct mount *m, struct server_names *names, char *problem, size_t size);
+/* Follows DNS from what it said just now: addresses come and go as paths. False: no memory. */
+bool mount_servers_watch(struct mount *m, const struct server_names *names);
+void mount_servers_unwatch(struct mount *m);
 
 /* `form`: "text", "json" or "prometheus". False: no such form. */
 bool mount_status(const struct mount *m, const char *form, FILE *out);

@@ -11,7 +11,6 @@
  */
 #include "nfsbal/client/path.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,11 +28,6 @@ enum {
     MOUNT_PROGRAM = 100005,
     NFS_VERSION = 3,
 };
-
-static const char *const state_names[] = {"trying", "up", "dead", "returning", "refused", "down"};
-static_assert(sizeof state_names / sizeof state_names[0] == PATH_STATES, "a name for each state");
-
-const char *path_state_name(enum path_state s) { return s < PATH_STATES ? state_names[s] : "?"; }
 
 void paths_report(struct paths *p, const char *format, ...)
 {
@@ -531,17 +525,6 @@ static void path_start(struct path *path)
 
 /* --- the set ------------------------------------------------------------------------------------------------------- */
 
-/* How long the oldest request on it has been waiting for its answer. */
-static int64_t path_silent_ms(const struct path *path)
-{
-    int64_t now = loop_clock(), oldest = now;
-
-    for (const struct request *r = path->set->all; r; r = r->all_next)
-        if (r->pending && r->pending->path == path && r->pending->sent < oldest)
-            oldest = r->pending->sent;
-    return (now - oldest) / NS_PER_MS;
-}
-
 /* Slow servers are said, once; soft requests end. */
 static void tick(void *context)
 {
@@ -703,45 +686,6 @@ void paths_free(struct paths *p)
     free(p);
 }
 
-const struct paths_root *paths_root(const struct paths *p) { return p->have_root ? &p->root : NULL; }
-size_t paths_count(const struct paths *p) { return p->n_paths; }
-
-uint64_t paths_epoch(const struct paths *p, size_t i) { return i < p->n_paths ? p->paths[i]->epoch : 0; }
-
-bool paths_info(const struct paths *p, size_t i, struct path_info *out)
-{
-    const struct path *path = i < p->n_paths ? p->paths[i] : NULL;
-
-    if (!path || !path->name)
-        return false;
-    *out = (struct path_info){
-        .name = path->name,
-        .address = path->address,
-        .state = path->state,
-        .problem = path->problem,
-        .connections = path->n_conns,
-        .connected = path_n_usable(path),
-        .reconnects = path->reconnects,
-        .lost = path->lost,
-        .tcp = path->tcp,
-        .silent_ms = path_silent_ms(path),
-        .ports = path->ports,
-        .stats = &path->stats,
-    };
-    for (unsigned k = 0; k < path->n_conns; k++) {
-        const struct conn *c = path->conns[k].conn;
-
-        if (!c)
-            continue;
-        out->outstanding += conn_outstanding(c);
-        out->outstanding_bytes += conn_outstanding_bytes(c);
-        tcp_counts_add(&out->tcp, conn_tcp(c));
-        if (conn_rtt_us(c) > out->rtt_us)
-            out->rtt_us = conn_rtt_us(c);
-    }
-    return true;
-}
-
 /* --- changes while in use ------------------------------------------------------------------------------------------ */
 
 static struct path *find(const struct paths *p, const char *name)
@@ -752,10 +696,24 @@ static struct path *find(const struct paths *p, const char *name)
     return NULL;
 }
 
+static struct path *find_removed(const struct paths *p, const union conn_address *address)
+{
+    for (size_t i = 0; i < p->n_paths; i++)
+        if (!p->paths[i]->name && conn_same_address(&p->paths[i]->address, address))
+            return p->paths[i];
+    return NULL;
+}
+
 int paths_add(struct paths *p, const struct paths_server *server)
 {
+    struct path *removed = find_removed(p, &server->address);
+
     if (find(p, server->name))
         return -EEXIST;
+    if (removed) { /* names that come and go shall not make the list longer each time */
+        removed->name = strdup(server->name);
+        return removed->name ? paths_set_down(p, server->name, false) : -ENOMEM;
+    }
     if (!push_path(p, server))
         return -ENOMEM;
     path_start(p->paths[p->n_paths - 1]);

@@ -80,6 +80,8 @@ struct paths {
     char problem[256]; /* why nothing could be mounted */
 };
 
+/* How long the oldest request on it has been waiting for its answer. */
+int64_t path_silent_ms(const struct path *path);
 void paths_report(struct paths *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* path_choose.c */

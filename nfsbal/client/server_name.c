@@ -8,21 +8,13 @@
 #include "emu/model/range.h"
 #include "emu/model/topology_arena.h"
 
-static bool same_address(const union conn_address *a, const union conn_address *b)
-{
-    if (a->any.sa_family != b->any.sa_family)
-        return false;
-    return a->any.sa_family == AF_INET6 ? memcmp(&a->in6.sin6_addr, &b->in6.sin6_addr, sizeof a->in6.sin6_addr) == 0
-                                        : a->in.sin_addr.s_addr == b->in.sin_addr.s_addr;
-}
-
 static bool push(struct server_names *out, const char *name, const union conn_address *address)
 {
     struct server_name *grown;
     char *copy;
 
     for (size_t i = 0; i < out->n; i++)
-        if (same_address(&out->items[i].address, address))
+        if (conn_same_address(&out->items[i].address, address))
             return true;
     grown = realloc(out->items, (out->n + 1) * sizeof *grown);
     if (!grown)
@@ -85,8 +77,10 @@ static bool resolve_one(const char *name, struct server_names *out, char *proble
         snprintf(problem, size, "`%.40s` is no server name", name);
         return false;
     }
-    if (!conn_parse_address(name, 0, &a))
+    if (!conn_parse_address(name, 0, &a)) {
+        out->dns = true;
         return resolve_dns(name, out, problem, size);
+    }
     if (push(out, name, &a))
         return true;
     snprintf(problem, size, "out of memory");

@@ -17,6 +17,7 @@ struct server_name {
 struct server_names {
     struct server_name *items; /* no address twice; in the order given, DNS's sorted */
     size_t n;
+    bool dns; /* some are what DNS says, and may change */
 };
 
 /* Resolves a list separated by commas. False with a sentence in `problem`; then `out` is empty. Blocks on DNS. */

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "emu/fabric/fabric.h"
@@ -19,22 +20,26 @@ bool shortage_is(const struct shortage_look *l)
     return (l->idle < IDLE_LEAST || l->own > OWN_MOST) && l->fullest > LINK_IN_USE && l->fullest < LINK_FULL;
 }
 
-/* Idle and all ticks of the processors since the machine started. */
+/* Idle and all ticks of the processors since the machine started, the first line of /proc/stat: "cpu", then user, nice, system,
+ * idle, waiting for a disk, and three more kinds of work. */
 static bool machine(uint64_t *idle, uint64_t *all)
 {
+    enum { KINDS = 8, IDLE = 3, DISK = 4 };
     FILE *f = fopen("/proc/stat", "re");
-    unsigned long long v[8];
-    int n = f ? fscanf(f, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &v[0], &v[1], &v[2], &v[3], &v[4], &v[5],
-                       &v[6], &v[7])
-              : 0;
+    char line[512], *at = line + 3, *end;
+    bool there = f && fgets(line, sizeof line, f) && strncmp(line, "cpu ", 4) == 0;
 
     if (f)
         fclose(f);
-    *idle = n == 8 ? v[3] + v[4] : 0; /* and waiting for a disk */
-    *all = 0;
-    for (int i = 0; n == 8 && i < n; i++)
-        *all += v[i];
-    return n == 8;
+    *idle = *all = 0;
+    for (int kind = 0; there && kind < KINDS; kind++, at = end) {
+        uint64_t ticks = strtoull(at, &end, 10);
+
+        there = end > at;
+        *all += ticks;
+        *idle += kind == IDLE || kind == DISK ? ticks : 0;
+    }
+    return there;
 }
 
 static ps_t own_time(void)
@@ -77,6 +82,7 @@ void shortage_look(struct shortage *s, const struct topo *t, const struct fabric
     struct shortage_look look = {.idle = 1};
     ps_t own = own_time();
     uint64_t idle, all;
+    bool in_use;
 
     if (now <= s->at)
         return;
@@ -87,8 +93,12 @@ void shortage_look(struct shortage *s, const struct topo *t, const struct fabric
     }
     look.own = (double)(own - s->own) / (double)(now - s->at);
     look.fullest = fullest(s, t, f, now);
-    if (shortage_is(&look))
-        s->time += now - s->at;
+    in_use = look.fullest > LINK_IN_USE;
+    /* What has frames on both sides is no begin and no end, in which a link isn't full because it was idle for a part. */
+    if (in_use)
+        s->time += s->pending;
+    s->pending = s->in_use && shortage_is(&look) ? now - s->at : 0;
+    s->in_use = in_use;
     s->own = own;
     s->at = now;
 }

@@ -28,7 +28,7 @@ struct up_lab {
     struct up_event *events;
     bool begun; /* the file's events happen */
     ev_signal terminate, interrupt;
-    ev_timer second;
+    ev_timer second, look;
     ps_t behind_before; /* as of the last second */
     bool behind_said;
     struct shortage shortage;

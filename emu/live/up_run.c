@@ -193,6 +193,14 @@ static void each_second(struct ev_loop *loop, ev_timer *w, int events)
         say(u, "the machine can't keep up: %.1f %% of the last second behind", 100 * share);
     u->behind_said = share > LATENESS_LIMIT;
     u->behind_before = l->behind;
+}
+
+static void look(struct ev_loop *loop, ev_timer *w, int events)
+{
+    struct up_lab *u = w->data;
+
+    (void)loop;
+    (void)events;
     shortage_look(&u->shortage, u->topo, datapath_fabric(u->datapath), datapath_now(u->datapath));
 }
 
@@ -371,9 +379,11 @@ int up_run(struct up_lab *u)
         ev_signal_init(&u->terminate, end, SIGTERM);
         ev_signal_start(u->loop, &u->terminate);
         ev_timer_init(&u->second, each_second, 1, 1);
-        u->second.data = u;
+        ev_timer_init(&u->look, look, SHORTAGE_EVERY, SHORTAGE_EVERY);
+        u->second.data = u->look.data = u;
         datapath_start(u->datapath);
         ev_timer_start(u->loop, &u->second);
+        ev_timer_start(u->loop, &u->look);
         if (tell(u, "ready\n")) /* else nobody waits any more: the start was interrupted */
             ev_run(u->loop, 0);
     }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # needs: full release alone
-# Figures 9 and 12 of BP1024 with four NFS writers on real frames, against nfs-ganesha at full rate:
+# Figures 9 and 12 of BP1024 (TEST_LONG=yes: 11 and 17 too, at MTU 9000 and 1500) with four NFS writers on real frames, against nfs-ganesha at full rate:
 #
 #       esx1 ==4x1G== pc7048 ==4x1G== ctl1, ctl2        port ID, MAC hash: one uplink; IP hash: all four
 #
@@ -10,8 +10,8 @@ set -euo pipefail
 need_root_and nfs-ganesha ganesha.nfsd rpcbind
 
 # Four seconds instead of thirty: the first is ramp.
-live() { # FILE CASE : into live.json
-    sed 's/for: 30s/for: 4s/' "topologies/fs7500/$1" >"$tmp/$1"
+live() { # FILE CASE [MTU] : into live.json
+    sed "s/for: 30s/for: 4s/; s/mtu: 9000/mtu: ${3:-9000}/" "topologies/fs7500/$1" >"$tmp/$1"
     emu live --quiet --case "$2" --json "$tmp/live.json" "$tmp/$1" >"$tmp/out" || { cat "$tmp/out"; fail "emu live"; }
 }
 
@@ -35,6 +35,14 @@ figure_12() { # LINKS
     expect_rate "nics-$1" write "$((1235 * $1))e-1" 7
     expect_links "nics-$1" "$1"
     compare fig12-nics.yaml "nics-$1"
+}
+
+# Jobs that end by bytes: from the first operation to the last COMMIT, so with slow start and without a ramp.
+by_bytes() {
+    sed 's/for: 30s/bytes: 128MiB/' topologies/fs7500/fig09-teaming.yaml >"$tmp/bytes.yaml"
+    emu live --quiet --case ip-hash --json "$tmp/live.json" "$tmp/bytes.yaml" >/dev/null || fail "emu live by bytes"
+    compare bytes.yaml ip-hash
+    echo "by bytes: write $(ask_result "cases['ip-hash']['write']['rate'] / 1e6") MB/s"
 }
 
 # Frames that get lost, and an uplink that swallows them for a second: what TCP sends again, and how often its timer runs out, is
@@ -61,5 +69,18 @@ up_to_three_times figure_9 port-id 1
 up_to_three_times figure_9 mac-hash 1
 up_to_three_times figure_9 ip-hash 4
 for n in 1 2 3 4; do up_to_three_times figure_12 "$n"; done
+up_to_three_times by_bytes
+as_virtual() { # FILE CASE MTU
+    live "$@"
+    compare "$1" "$2"
+    echo "$2 at MTU $3: write $(ask_result "cases['$2']['write']['rate'] / 1e6"), read $(ask_result "cases['$2']['read']['rate'] / 1e6") MB/s"
+}
+if [ "${TEST_LONG-no}" = yes ]; then
+    for mtu in 9000 1500; do
+        for case in fs1-write fs1-read; do up_to_three_times as_virtual fig11-filesystems.yaml $case $mtu; done
+        for case in one-host two-hosts; do up_to_three_times as_virtual fig17-hosts.yaml $case $mtu; done
+        up_to_three_times as_virtual fig12-nics.yaml nics-4 $mtu
+    done
+fi
 up_to_three_times losses
 nothing_left

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "emu/model/path.h"
 #include "emu/report/json.h"
 #include "nfsbal/emit/mount.h"
 #include "nfsbal/emit/quote.h"
@@ -123,21 +124,40 @@ static void print_pings(const struct diff *x, FILE *out)
         }
 }
 
-/* Hosts that would share connections because one VIP has more mounts than SunRPC.MaxConnPerIP. */
+/* Mounts of a host to a VIP where they are more than SunRPC.MaxConnPerIP, its limit into *limit; else 0. */
+static unsigned sharing(const struct topo *t, int host, int vip, unsigned *limit)
+{
+    bool given;
+    unsigned n = 0;
+    if (!emit_is_esxi(t, host))
+        return 0;
+    *limit = topo_connections_per_ip(&t->nodes[t->boxes[host].node], &given);
+    for (size_t m = 0; m < t->n_mounts; m++)
+        n += t->mounts[m].host == host && t->mounts[m].vip == vip;
+    return n > *limit ? n : 0;
+}
+
+/* Hosts that would share connections because one VIP has more mounts than SunRPC.MaxConnPerIP, those that are alike together. */
 static void print_limits(const struct diff *x, FILE *out)
 {
     const struct topo *t = x->goal;
-    for (int host = 0; host < (int)t->n_boxes; host++)
-        for (int vip = 0; vip < (int)t->n_vips && emit_is_esxi(t, host); vip++) {
-            bool given;
-            unsigned n = 0, limit = topo_connections_per_ip(&t->nodes[t->boxes[host].node], &given);
-            for (size_t m = 0; m < t->n_mounts; m++)
-                n += t->mounts[m].host == host && t->mounts[m].vip == vip;
-            if (n > limit)
-                fprintf(out,
-                        "   [1]  %s: %u mounts to %s share %u connections; SunRPC.MaxConnPerIP %u -> %u gives each its "
-                        "own (reboot)\n",
-                        t->boxes[host].name, n, t->vips[vip].text, limit, limit, n);
+    int hosts = (int)t->n_boxes;
+    for (int vip = 0; vip < (int)t->n_vips; vip++)
+        for (int host = 0; host < hosts; host++) {
+            unsigned limit, other, n = sharing(t, host, vip, &limit);
+            bool first = n > 0;
+            for (int k = 0; k < host && first; k++)
+                first = sharing(t, k, vip, &other) != n || other != limit;
+            if (!first)
+                continue;
+            fprintf(out, "   [1]  %s", t->boxes[host].name);
+            for (int k = host + 1; k < hosts; k++)
+                if (sharing(t, k, vip, &other) == n && other == limit)
+                    fprintf(out, ", %s", t->boxes[k].name);
+            fprintf(
+                out,
+                ": %u mounts to %s share %u connections; SunRPC.MaxConnPerIP %u -> %u gives each its own (reboot)\n", n,
+                t->vips[vip].text, limit, limit, n);
         }
 }
 
@@ -229,6 +249,24 @@ static void print_name(const struct diff *x, const struct diff_step *s, FILE *ou
     }
 }
 
+/* "; nfsbal path: esx1 then sends by vmnic5" */
+static void print_uplink(const struct diff *x, const struct diff_step *s, FILE *out)
+{
+    const struct topo_mount *m = s->mounts[0].goal;
+    struct flow flow = {.mount = (int)(m - x->goal->mounts),
+                        .iface = m->iface,
+                        .vip = m->vip,
+                        .sport = 1023,
+                        .dport = 2049,
+                        .sport_origin = TOPO_DRAWN};
+    struct path path;
+    if (m->vip < 0 || m->iface < 0 || path_walk(x->goal, NULL, &flow, FLOW_WRITE, false, &path) != PATH_OK ||
+        path.n_hops == 0 || path.hops[0].index < 0 || path.hops[0].inputs == TOPO_DRAWN)
+        return;
+    fprintf(out, "; nfsbal path: %s then sends by %s", x->goal->boxes[m->host].name,
+            x->goal->ports[topo_linkdir_from(x->goal, path.hops[0].linkdir)].name);
+}
+
 static void print_outage(const struct diff *x, const struct diff_step *s, FILE *out)
 {
     const char *name = x->goal->datastores[s->datastore].name;
@@ -263,9 +301,11 @@ static void print_outage(const struct diff *x, const struct diff_step *s, FILE *
         fprintf(out, "; if one keeps it, vCenter names the new one \"%s (1)\"", name);
     fputs("\n   -- point of no return: none; after b the former string can be mounted again\n", out);
     print_mounts(x, s, "c", out);
-    fputs(esxi ? "   d  check: the same volume UUID on all hosts; register the VMs; power on one first\n"
-               : "   d  check: findmnt shows the new source on all hosts; start what uses it\n",
+    fputs(esxi ? "   d  check: the same volume UUID on all hosts; register the VMs; power on one first"
+               : "   d  check: findmnt shows the new source on all hosts; start what uses it",
           out);
+    print_uplink(x, s, out);
+    fputc('\n', out);
     print_former(x, s, out);
 }
 

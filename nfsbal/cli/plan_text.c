@@ -213,6 +213,22 @@ static bool by_rate(const struct plan_view *v)
     return false;
 }
 
+/* Uplinks with a cable of the team that a host's mounts use. */
+static size_t uplinks_of(const struct topo *t, int host)
+{
+    size_t n = 0;
+    for (size_t m = 0; m < t->n_mounts; m++) {
+        const struct topo_mount *mount = &t->mounts[m];
+        if (mount->host != host || mount->iface < 0)
+            continue;
+        const struct topo_team *team = &t->teams[t->ifaces[mount->iface].team];
+        for (size_t i = 0; i < team->n_ports; i++)
+            n += t->ports[team->ports[i]].link >= 0;
+        return n;
+    }
+    return 0;
+}
+
 /* The fullest uplink of a host, in flows of its own. */
 static double busiest_uplink(const struct plan_frontier_row *frontier_row, int place, double *total)
 {
@@ -227,11 +243,6 @@ static double busiest_uplink(const struct plan_frontier_row *frontier_row, int p
         *total += flows;
     }
     return max;
-}
-
-static void flows_words(double flows, char *out, size_t size)
-{
-    snprintf(out, size, fabs(flows - rint(flows)) < 1e-6 ? "%.0f" : "%.1f", flows);
 }
 
 /* Places of hosts whose uplinks go alike in all rows: the first of each group. */
@@ -332,7 +343,7 @@ static void frontier_row(const struct plan_view *v, const struct plan_frontier_r
         table_cell(t, line, c++, words);
     }
     if (row->max_load > 0) {
-        flows_words(row->fullest_flows, words, sizeof words);
+        plan_flows_words(row->fullest_flows, words, sizeof words);
         table_cell(t, line, c, words);
         table_cell(t, line, c + 1, topo_linkdir_name(v->t, row->fullest_linkdir));
         if (by_rate(v))
@@ -343,7 +354,7 @@ static void frontier_row(const struct plan_view *v, const struct plan_frontier_r
     c += 3;
     for (size_t g = 0; g < groups; g++) {
         double total;
-        flows_words(busiest_uplink(row, p->host_of[hosts[first[g]]], &total), words, sizeof words);
+        plan_flows_words(busiest_uplink(row, p->host_of[hosts[first[g]]], &total), words, sizeof words);
         table_cell(t, line, c++, words);
     }
     table_cellf(t, line, c++, "%u", row->vms);
@@ -432,11 +443,14 @@ static int frontier(const struct plan_view *v, const int *hosts, size_t n, FILE 
     columns[c++] = (struct table_column){by_rate(v) ? "load" : "MB/s each", TABLE_RIGHT};
     for (size_t g = 0; g < groups; g++) {
         double total;
-        char words[WORDS], count[32];
-        busiest_uplink(&v->frontier->rows[0], v->frontier->plan->problem->host_of[hosts[first[g]]], &total);
-        flows_words(total, count, sizeof count);
+        char words[WORDS], count[32], even[32];
+        const struct plan_problem *p = v->frontier->plan->problem;
+        size_t uplinks = uplinks_of(v->t, hosts[first[g]]);
+        busiest_uplink(&v->frontier->rows[0], p->host_of[hosts[first[g]]], &total);
+        plan_flows_words(total, count, sizeof count);
+        plan_flows_words(uplinks ? total / (double)uplinks : total, even, sizeof even);
         host_words(v, hosts + first[g], first[g + 1] - first[g], words, sizeof words);
-        snprintf(titles[g], sizeof titles[g], "%s (of %s)", words, count);
+        snprintf(titles[g], sizeof titles[g], "%s (of %s, even %s)", words, count, even);
         columns[c++] = (struct table_column){titles[g], TABLE_RIGHT};
     }
     columns[c++] = (struct table_column){"VMs to stop", TABLE_RIGHT};
@@ -450,6 +464,7 @@ static int frontier(const struct plan_view *v, const int *hosts, size_t n, FILE 
         "all hosts busy: the fullest link that mounts decide; each host busy: datastores on its fullest uplink");
     int rc = table_print(t, out, v->format, 0);
     table_free(t);
+    plan_moves_text(v, out);
     if (levers)
         row_lines(v, out);
     return rc;
@@ -504,118 +519,6 @@ static void verdict(const struct plan_view *v, FILE *out)
 
 /* ---- the proposed row ---- */
 
-/* Units with the same VIPs before and after, on the same hosts: one line. */
-static bool same_line(const struct plan_view *v, size_t a, size_t b)
-{
-    const struct plan_unit *x = &v->plan->units[a], *y = &v->plan->units[b];
-    size_t na, nb;
-    const int *ha = plan_unit_hosts(v->plan->problem, x, &na), *hb = plan_unit_hosts(v->plan->problem, y, &nb);
-    const struct topo *t = v->plan->t;
-    for (size_t i = 0; i < na && i < nb; i++)
-        if (topo_bound_iface(t, x->datastore, ha[i]) != topo_bound_iface(t, y->datastore, hb[i]))
-            return false;
-    return x->today == y->today && x->mixed == y->mixed && v->chosen->row->vips[a] == v->chosen->row->vips[b] &&
-           !x->mixed && na == nb && !memcmp(ha, hb, na * sizeof *ha) &&
-           v->t->exports[v->t->datastores[x->datastore].export_].owner ==
-               v->t->exports[v->t->datastores[y->datastore].export_].owner;
-}
-
-/* The uplink by which a unit's writes leave a host: "vmnic4", "vmnic4?" where that isn't certain, "(any)". */
-static void uplink_words(const struct plan_view *v, int datastore, int host, int vip, char *out, size_t size)
-{
-    const struct plan_problem *p = v->plan->problem;
-    struct path path;
-    struct flow flow = plan_flow(p, plan_pair_of(p, datastore, host, vip));
-    if (path_walk(&p->site, NULL, &flow, FLOW_WRITE, false, &path) != PATH_OK) {
-        snprintf(out, size, "no way");
-        return;
-    }
-    const struct path_hop *hop = &path.hops[0];
-    bool sure = hop->n == 1 || (hop->status == HASH_EXACT && hop->inputs <= TOPO_DERIVED);
-    if (hop->index < 0)
-        snprintf(out, size, "one of %d", hop->n);
-    else
-        snprintf(out, size, "%s%s", v->t->ports[topo_linkdir_from(v->t, hop->linkdir)].name, sure ? "" : "?");
-    size_t n = strlen(out);
-    if (p->site.mounts[flow.mount].bound)
-        snprintf(out + n, size - n, " (%s)", p->t->ifaces[flow.iface].name);
-}
-
-static void names_of(const struct plan_view *v, size_t unit, bool *done, char *out, size_t size)
-{
-    size_t n = 0, at = 0;
-    for (size_t u = unit; u < v->plan->n_units; u++) {
-        if (done[u] || !same_line(v, unit, u))
-            continue;
-        done[u] = true;
-        if (n++ < NAMES_SHOWN && at < size)
-            at += (size_t)snprintf(out + at, size - at, "%s%s", n > 1 ? " " : "",
-                                   v->t->datastores[v->plan->units[u].datastore].name);
-    }
-    if (n > NAMES_SHOWN && at < size)
-        snprintf(out + at, size - at, " and %zu more", n - NAMES_SHOWN);
-}
-
-static const char *vip_words(const struct plan_view *v, int vip) { return vip < 0 ? "-" : v->t->vips[vip].text; }
-
-static int layout(const struct plan_view *v, const int *hosts, size_t n, FILE *out)
-{
-    struct table_column columns[HOST_COLUMNS + 4] = {
-        {"datastores", TABLE_LEFT}, {"owner", TABLE_LEFT}, {"VIP today", TABLE_LEFT}, {"VIP", TABLE_LEFT}};
-    bool *done = calloc(v->plan->n_units + 1, sizeof *done);
-    char words[WORDS];
-    if (!done)
-        return -ENOMEM;
-    n = n > HOST_COLUMNS ? 0 : n;
-    for (size_t h = 0; h < n; h++)
-        columns[4 + h] = (struct table_column){v->t->boxes[hosts[h]].name, TABLE_LEFT};
-    struct table *t = table_new(columns, 4 + n);
-    for (size_t u = 0; u < v->plan->n_units; u++) {
-        const struct plan_unit *unit = &v->plan->units[u];
-        if (done[u])
-            continue;
-        int owner = v->t->exports[v->t->datastores[unit->datastore].export_].owner, vip = v->chosen->row->vips[u];
-        bool moved = unit->mounted && vip != PLAN_AS_TODAY && (unit->mixed || vip != unit->today);
-        struct table_row *row = table_row(t, NULL);
-        names_of(v, u, done, words, sizeof words);
-        table_cell(t, row, 0, words);
-        table_cell(t, row, 1,
-                   owner < 0                 ? "any"
-                   : v->t->boxes[owner].part ? v->t->boxes[owner].part
-                                             : v->t->boxes[owner].name);
-        table_cell(t, row, 2, unit->mixed ? "differs by host" : vip_words(v, unit->today));
-        table_cellf(t, row, 3, "%s%s", moved ? "* " : "  ", vip == PLAN_AS_TODAY ? "as today" : vip_words(v, vip));
-        size_t n_own;
-        const int *own = plan_unit_hosts(v->plan->problem, unit, &n_own);
-        for (size_t h = 0; h < n; h++) {
-            bool mounts = false;
-            for (size_t i = 0; i < n_own; i++)
-                mounts |= own[i] == hosts[h];
-            int its = mounts ? plan_vip(v->plan, v->chosen->row, u, hosts[h]) : -1;
-            if (its < 0)
-                continue;
-            uplink_words(v, unit->datastore, hosts[h], its, words, sizeof words);
-            table_cell(t, row, 4 + h, words);
-        }
-    }
-    struct table_row *row = table_row(t, NULL);
-    table_cell(t, row, 0, "per uplink");
-    for (size_t h = 0; h < n; h++) {
-        const struct plan_host *host = &v->plan->problem->hosts[v->plan->problem->host_of[hosts[h]]];
-        size_t at = 0;
-        for (size_t i = 0; i < host->n[FLOW_WRITE] && at < sizeof words; i++) {
-            char count[32];
-            flows_words(plan_layout_flows(v->chosen->row->layout, host->resources[i]), count, sizeof count);
-            at += (size_t)snprintf(words + at, sizeof words - at, "%s%s", i ? " " : "", count);
-        }
-        table_cell(t, row, 4 + h, words);
-    }
-    int rc = table_print(t, out, v->format, 0);
-    table_free(t);
-    free(done);
-    return rc;
-}
-
 static void failure(const struct plan_view *v, FILE *out)
 {
     char name[WORDS], rate[32];
@@ -636,22 +539,6 @@ static void failure(const struct plan_view *v, FILE *out)
                                               : 0),
             by_rate(v) ? " % of its capacity" : " MB/s each",
             f->assumed ? " (how teams choose again is partly assumed)" : "");
-}
-
-/* Uplinks with a cable of the team that a host's mounts use. */
-static size_t uplinks_of(const struct topo *t, int host)
-{
-    size_t n = 0;
-    for (size_t m = 0; m < t->n_mounts; m++) {
-        const struct topo_mount *mount = &t->mounts[m];
-        if (mount->host != host || mount->iface < 0)
-            continue;
-        const struct topo_team *team = &t->teams[t->ifaces[mount->iface].team];
-        for (size_t i = 0; i < team->n_ports; i++)
-            n += t->ports[team->ports[i]].link >= 0;
-        return n;
-    }
-    return 0;
 }
 
 /* Hosts with fewer uplinks than the others, by name; 0: none. */
@@ -762,7 +649,7 @@ int plan_text(const struct plan_view *v, FILE *out)
     }
     if (rc == 0 && v->proposed) {
         part(v, "Layout", out);
-        rc = layout(v, hosts, n, out);
+        rc = plan_layout_text(v, hosts, n, out);
         part(v, "Failure and proof", out);
         lever_lines(v, v->chosen, out);
         failure(v, out);

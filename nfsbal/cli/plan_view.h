@@ -62,7 +62,11 @@ double plan_slowest_rate(const struct plan_scene *s, enum flow_direction d);
 /* Whether the least load that any layout of as many changes could have is known, and what it is. */
 bool plan_bound(const struct plan_frontier_row *row, double *bound);
 
-int plan_text(const struct plan_view *v, FILE *out);                   /* 0 or -ENOMEM */
+int plan_text(const struct plan_view *v, FILE *out); /* 0 or -ENOMEM */
+/* Its parts: the layout by host (boxes), what moves in each row of the frontier; a number of flows as people write it. */
+int plan_layout_text(const struct plan_view *v, const int *hosts, size_t n, FILE *out);
+void plan_moves_text(const struct plan_view *v, FILE *out);
+void plan_flows_words(double flows, char *out, size_t size);
 int plan_explain(const struct plan_view *v, int datastore, FILE *out); /* -1: all */
 /* Lines of a zone and a hosts file, a name per datastore in this domain (NULL: that of the VIPs' names). False: there is none. */
 bool plan_names(const struct plan_view *v, const char *domain, FILE *out);

@@ -41,7 +41,8 @@ for round in $(seq $kills); do
             [ "${servers[*]}" != --storage ] || delay=$((delay * 20))
             sleep "$(printf 0.%03d $delay)"
             kill -9 $(child_of $up) $up $(lab_pid) 2>/dev/null || true
-            wait $up 2>/dev/null || true
+            # It may have been ready before it was hit.
+            if wait $up 2>/dev/null; then kill -9 $(lab_pid) 2>/dev/null || true; fi
             ;;
         1) # while it carries frames, or goes down
             wait $up || fail "emu up: $(cat "$rig/up")"

@@ -23,8 +23,10 @@ emu top --once --json -i 100ms $lab >"$rig/after.json"
 lost=$(sed -n 's/.*"unfetched": \([0-9]*\)}.*/\1/p' "$rig/after.json")
 [[ $lost -ge 400 && $lost -le 600 ]] || fail "of 1500, 500 found no room, and emu top says $lost"
 /usr/bin/python3 tests/support/schema.py "$rig/after.json" || fail "not as in docs/emu-top.schema.json"
-emu top --once -i 100ms $lab | grep -q "; $lost trains of frames lost, not fetched in time" || fail "emu top --once is silent"
-emu metrics --once $lab | grep -qx "emu_lab_unfetched_total{lab=\"$lab\"} $lost" || fail "emu metrics is silent"
+emu top --once -i 100ms $lab >"$rig/top"
+grep -q "; $lost trains of frames lost, not fetched in time" "$rig/top" || fail "emu top --once is silent"
+emu metrics --once $lab >"$rig/metrics"
+grep -qx "emu_lab_unfetched_total{lab=\"$lab\"} $lost" "$rig/metrics" || fail "emu metrics is silent"
 rc=0
 emu down -q --strict $lab 2>"$rig/err" || rc=$?
 [ $rc -eq 1 ] || fail "emu down --strict ends with $rc"

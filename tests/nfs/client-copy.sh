@@ -52,7 +52,11 @@ wait $! || fail "copy while a VIP goes"
 cmp $rig/local/large $rig/export/large || fail "large"
 rm $rig/export/large
 in_client "$BIN/nfsbal" copy -q $rig/local/large nfs://10.77.0.11$rig/export/large 2>/dev/null &
-sleep 0.1
+# Not before it writes: a process that bash has put in the background ignores the signal until it has a handler.
+for _ in $(seq 1000); do
+    [ -z "$(find $rig/export -name '*large*' -size +0)" ] || break
+    sleep 0.005
+done
 kill -INT $(pgrep -P $! nfsbal || echo $!)
 rc=0
 wait $! || rc=$?

@@ -19,11 +19,13 @@ trap 'umount mnt/*' EXIT
 all() { # dd's arguments, @ for the datastore
     for i in 1 2 3 4; do dd \${@//@/mnt/ds\$i} bs=1M count=500 status=none & done
 }
-carried() { # read|written : nanoseconds and bytes
-    date +%s%N
-    for i in 1 2 3 4; do nfsbal stat --json mnt/ds\$i; done |
-        python3 -c 'import json, sys
-d = json.JSONDecoder(); text = sys.stdin.read().strip(); n = 0
+carried() { # read|written : when, in nanoseconds, and how many bytes
+    local before
+    before=\$(date +%s%N)
+    for i in 1 2 3 4; do nfsbal stat --json mnt/ds\$i; done >all.json
+    echo \$(((before + \$(date +%s%N)) / 2))
+    python3 -c 'import json, sys
+d = json.JSONDecoder(); text = open("all.json").read().strip(); n = 0
 while text:
     s, end = d.raw_decode(text)
     n += sum(p[sys.argv[1]] for p in s["paths"])

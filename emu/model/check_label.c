@@ -188,8 +188,10 @@ const struct check_rule check_label_rules[] = {
      "    esxcli network ip neighbor list              # MAC of each VIP as the host sees it\n",
      input_assumed},
     {"input-drawn", DIAG_NOTE, "a rule reads the source port, which changes at every connect",
-     "Under a rule that reads ports the member changes with every reconnect of the mount. Answers are\n"
-     "distributions: best, expected, worst, and the chance that a member idles.\n"
+     "Under a rule that reads ports the member changes when the mount gets new connections. Answers are\n"
+     "distributions: best, expected, worst, and the chance that a member idles. The Linux client draws a\n"
+     "port below 1024 for each connection; with NFS 3 it keeps it when it reconnects, with NFS 4.1 a VIP\n"
+     "that moves to another server means new ones (seen with 6.1).\n"
      "\n"
      "Today's answer, from today's ports:\n"
      "\n"

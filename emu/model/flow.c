@@ -6,7 +6,8 @@
 
 enum {
     NFS_PORT = 2049,
-    RESERVED_LOW = 665, /* where NFS clients take their source ports from, highest first */
+    /* Where the Linux NFS client draws its source ports (net/sunrpc/xprtsock.c: sunrpc.min_resvport, max_resvport). */
+    RESERVED_LOW = 665,
     RESERVED_HIGH = 1023
 };
 

@@ -38,7 +38,7 @@
 struct reproduce_options {
     const char *json, *markdown;
     int64_t seeds, jobs;
-    double scale;
+    double scale, images;
     ps_t longest;
     bool sensitivity, live, check, quiet;
 };
@@ -62,6 +62,8 @@ static const struct option_spec rows[] = {
                 "also run what is traffic only with real frames and real NFS,\n"
                 "one case after the other, as root"),
     OPTION_VALUE(struct reproduce_options, scale, "scale", 0, "R", parse_scale, "live: at rates times R; 1"),
+    OPTION_VALUE(struct reproduce_options, images, "images", 0, "R", parse_scale,
+                 "live: with a part of what is copied, times divided by it; 1"),
     OPTION_VALUE(struct reproduce_options, longest, "longest", 0, "TIME", parse_longest,
                  "live: no workload runs longer; as the files say"),
     OPTION_STRING(struct reproduce_options, markdown, "markdown", 'm', "FILE", "also write the results as Markdown"),
@@ -101,7 +103,7 @@ struct document {
     struct topo *topo; /* of the first case, for expectations and inputs */
     struct group *groups;
     size_t n_groups, n_cases, runs_left;
-    bool live;         /* all its cases can be run so */
+    bool *live;        /* per case: it can be run so */
     char problem[320]; /* of the first run that failed */
     struct reproduction_result *results;
     const char **inputs;
@@ -232,10 +234,10 @@ static int open_document(struct reproduce *r, struct document *doc)
     if (doc->file) {
         size_t named = topo_file_cases(doc->file);
         doc->n_cases = named ? named : 1;
-        doc->live = true;
+        doc->live = sure(calloc(doc->n_cases, sizeof *doc->live));
         for (size_t i = 0; i < doc->n_cases; i++) {
             struct topo *t = topo_load(doc->file, case_of(doc, i), &doc->diag);
-            doc->live &= t && suits_live(t);
+            doc->live[i] = t && suits_live(t);
             if (!doc->topo)
                 doc->topo = t;
             else
@@ -403,44 +405,75 @@ static bool run_all(struct reproduce *r)
 }
 
 #if !BUILD_MINIMAL
+static void free_results(const struct document *doc, struct result **results)
+{
+    for (size_t c = 0; c < doc->n_cases; c++) {
+        result_free(results[c]);
+        results[c] = NULL;
+    }
+}
+
+/* What the results with real frames, or those alike in virtual time, make of the expectations. */
+static void judge_live(struct document *doc, struct result *const *results, struct expect_case *cases, bool alike)
+{
+    for (size_t c = 0; c < doc->n_cases; c++)
+        cases[c] = (struct expect_case){case_of(doc, c), results[c] ? results[c]->topo : doc->topo, results[c]};
+    for (size_t i = 0; i < doc->topo->n_expects; i++) {
+        struct expect_outcome o;
+        expect_judge(&doc->topo->expects[i], cases, doc->n_cases, &o, &doc->diag);
+        *(alike ? &doc->results[i].alike : &doc->results[i].live) = o.value;
+    }
+}
+
 /* All cases of a file with real frames; what they make of its expectations. */
 static int run_live(struct reproduce *r, struct document *doc)
 {
     const struct reproduce_live live = {.command = r->command,
                                         .file = doc->path,
                                         .scale = r->options.scale,
+                                        .images = r->options.images,
                                         .longest = r->options.longest,
                                         .interrupted = r->interrupted};
     struct expect_case *cases = sure(calloc(doc->n_cases, sizeof *cases));
     struct result **results = sure(calloc(doc->n_cases, sizeof *results));
     int rc = OPTION_GO_ON;
     for (size_t c = 0; c < doc->n_cases && rc == OPTION_GO_ON; c++)
-        rc = reproduce_live_case(&live, doc->file, case_of(doc, c), &results[c]);
-    for (size_t c = 0; c < doc->n_cases; c++)
-        cases[c] = (struct expect_case){case_of(doc, c), results[c] ? results[c]->topo : doc->topo, results[c]};
-    for (size_t i = 0; i < doc->topo->n_expects && rc == OPTION_GO_ON; i++) {
-        struct expect_outcome o;
-        expect_judge(&doc->topo->expects[i], cases, doc->n_cases, &o, &doc->diag);
-        doc->results[i].live = o.value;
-    }
-    for (size_t c = 0; c < doc->n_cases; c++)
-        result_free(results[c]);
+        if (doc->live[c])
+            rc = reproduce_live_case(&live, doc->file, case_of(doc, c), &results[c]);
+    if (rc == OPTION_GO_ON)
+        judge_live(doc, results, cases, false);
+    free_results(doc, results);
+    bool alike = false;
+    for (size_t c = 0; c < doc->n_cases && rc == OPTION_GO_ON; c++)
+        if (doc->live[c])
+            alike |= (results[c] = reproduce_live_alike(&live, doc->file, case_of(doc, c))) != NULL;
+    if (alike)
+        judge_live(doc, results, cases, true);
+    free_results(doc, results);
     free(results);
     free(cases);
     return rc;
 }
 #endif
 
-/* Those that are traffic only, one after the other: the machine is one. */
+static bool any_live(const struct document *doc)
+{
+    bool any = false;
+    for (size_t c = 0; c < doc->n_cases; c++)
+        any |= doc->live[c];
+    return any;
+}
+
+/* Those that can be run so, one after the other: the machine is one. */
 static int run_all_live(struct reproduce *r)
 {
     int rc = OPTION_GO_ON;
     for (size_t i = 0; i < r->n_documents; i++)
         for (size_t k = 0; k < r->documents[i].topo->n_expects; k++)
-            r->documents[i].results[k].live = nan("");
+            r->documents[i].results[k].live = r->documents[i].results[k].alike = nan("");
 #if !BUILD_MINIMAL
     for (size_t i = 0; i < r->n_documents && rc == OPTION_GO_ON && r->options.live; i++)
-        if (r->documents[i].live)
+        if (any_live(&r->documents[i]))
             rc = run_live(r, &r->documents[i]);
 #else
     if (r->options.live)
@@ -466,8 +499,12 @@ static int write_file(const struct reproduce *r, const char *option, const char 
 static int report(const struct reproduce *r)
 {
     struct reproduction_file *files = sure(calloc(r->n_documents, sizeof *files));
-    struct reproduction report = {files, r->n_documents, (unsigned)r->options.seeds, r->options.sensitivity,
-                                  r->options.live};
+    struct reproduction report = {files,
+                                  r->n_documents,
+                                  (unsigned)r->options.seeds,
+                                  r->options.sensitivity,
+                                  r->options.live,
+                                  r->options.live && r->options.images * r->options.scale < 1};
     struct reproduction_counts counts;
     int rc = OPTION_GO_ON;
     for (size_t i = 0; i < r->n_documents; i++) {
@@ -514,6 +551,7 @@ static void reproduce_free(struct reproduce *r)
             free(doc->results[k].moves);
         free(doc->results);
         free(doc->inputs);
+        free(doc->live);
         topo_free(doc->topo);
         topo_file_close(doc->file);
         diag_free(&doc->diag);
@@ -526,7 +564,8 @@ static void reproduce_free(struct reproduce *r)
 
 int cmd_reproduce(int argc, char **argv)
 {
-    struct reproduce r = {.command = argv[0], .options = {.seeds = 1, .scale = 1}, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct reproduce r = {
+        .command = argv[0], .options = {.seeds = 1, .scale = 1, .images = 1}, .lock = PTHREAD_MUTEX_INITIALIZER};
     struct option_list operands;
     int rc = option_parse(&table, argc, argv, &r.options, &operands);
     if (rc == OPTION_GO_ON) {

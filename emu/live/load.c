@@ -29,6 +29,7 @@
 
 enum { READY_MS = 60000, LINE_MAX_BYTES = 1 << 26, CONNECTIONS_MAX = 64 /* of a job */ };
 #define FILE_LARGEST   (UINT64_C(64) << 20)
+#define FILE_SMALL     (UINT64_C(4) << 20)
 #define FILES_TOGETHER (UINT64_C(512) << 20)
 
 struct host {
@@ -58,25 +59,45 @@ void load_file(const struct result *r, size_t job, char *name, size_t size)
     const struct topo_mount *m = &t->mounts[r->jobs[job].mount];
     const struct topo_workload *w = &t->workloads[r->jobs[job].workload];
     /* Default workloads write, then read what they wrote. */
-    snprintf(name, size, "emu-%s-%s-%s.dat", t->boxes[m->host].name, t->datastores[m->datastore].name,
-             w->synthetic ? "" : w->name);
+    int n = snprintf(name, size, "emu-%s-%s-%s.dat", t->boxes[m->host].name, t->datastores[m->datastore].name,
+                     w->synthetic ? "" : w->name);
+    /* Each half of a clone has a file of its own, also where both are on one datastore, or several read one. */
+    if (r->jobs[job].partner >= 0 && n > 4 && (size_t)n < size)
+        snprintf(name + n - 4, size - (size_t)n + 4, "-%zu.dat", job);
     for (char *c = name; *c; c++)
         if (*c == '/' || *c == ':')
             *c = '_';
 }
 
 /* Nothing on the way depends on how large a file is; memory does, and the time to touch it for the first time. */
-uint64_t load_file_size(const struct result *r)
+uint64_t load_file_size(const struct result *r, bool small)
 {
     uint64_t n = 0, block = 1, size;
     for (size_t i = 0; i < r->n_jobs; i++) {
         uint64_t b = r->topo->workloads[r->jobs[i].workload].block;
-        n += schedule_runs(r, &r->jobs[i]);
+        n += load_plays(r, i);
         block = b > block ? b : block;
     }
     size = n ? FILES_TOGETHER / n : FILE_LARGEST;
     size = size > FILE_LARGEST ? FILE_LARGEST : size;
+    if (small && size > FILE_SMALL)
+        size = FILE_SMALL;
     return size > 4 * block ? size : 4 * block;
+}
+
+bool load_plays(const struct result *r, size_t job)
+{
+    const struct result_job *j = &r->jobs[job];
+    int group = r->topo->workloads[j->workload].vm_group;
+    size_t first = job;
+    if (!schedule_runs(r, j) || group < 0)
+        return schedule_runs(r, j);
+    while (first > 0 && r->jobs[first - 1].workload == j->workload)
+        first--;
+    for (uint32_t v = 0; v < r->topo->vm_groups[group].n_vms; v++)
+        if ((size_t)r->topo->vm_groups[group].mounts[v] == job - first)
+            return true;
+    return false;
 }
 
 uint64_t load_bytes(const struct topo_workload *w, double scale) { return (uint64_t)ceil((double)w->bytes * scale); }
@@ -85,14 +106,14 @@ uint64_t load_bytes(const struct topo_workload *w, double scale) { return (uint6
 
 static double seconds(ps_t t) { return (double)t / (double)PS_PER_S; }
 
-/* A clone's halves are a reader and a writer of the same bytes. */
+/* The half of a clone that writes only has a file: the other one drives it. */
 static void write_workload(struct json_out *j, const struct load *l, const struct result_job *job, int host)
 {
-    static const char *const ops[] = {"read", "write", "mixed"};
+    static const char *const ops[] = {"read", "write", "mixed", "clone"};
     const struct topo_workload *w = &l->config.result->topo->workloads[job->workload];
     double scale = l->config.scale;
     json_out_object(j, "workload", JSON_ON_ONE_LINE);
-    json_out_string(j, "op", ops[!job->reads ? TOPO_WRITE : !job->writes ? TOPO_READ : TOPO_MIXED]);
+    json_out_string(j, "op", ops[job->reads ? w->op : TOPO_WRITE]);
     if (w->op == TOPO_MIXED)
         json_out_real(j, "read_share", w->read_share);
     json_out_string(j, "pattern", w->sequential ? "sequential" : "random");
@@ -107,6 +128,40 @@ static void write_workload(struct json_out *j, const struct load *l, const struc
     json_out_end(j);
 }
 
+/* Times that the file gives stay, as those of all jobs do; what is between operations belongs to their rate. */
+static void write_machine(struct json_out *j, const struct topo_vm_group *g, double scale)
+{
+    json_out_array(j, "machine", JSON_ON_ONE_LINE);
+    for (size_t i = 0; i < g->n_phases; i++) {
+        const struct topo_vm_phase *p = &g->phases[i];
+        json_out_object(j, NULL, JSON_ON_ONE_LINE);
+        json_out_string(j, "name", p->name);
+        json_out_real(j, "for", seconds(p->length));
+        json_out_count(j, "operations", (uint64_t)ceil((double)p->operations * scale));
+        json_out_count(j, "outstanding", p->outstanding);
+        json_out_count(j, "burst", p->burst ? p->burst : UINT32_MAX);
+        json_out_real(j, "think", seconds(p->think) / scale);
+        json_out_bool(j, "even", p->even);
+        json_out_real(j, "read_share", p->read_share);
+        json_out_count(j, "read_block", p->read_block ? p->read_block : 4096);
+        json_out_count(j, "write_block", p->write_block ? p->write_block : 4096);
+        json_out_end(j);
+    }
+    json_out_end(j);
+}
+
+/* As nfsbal load speaks of it. */
+static const char *job_name(const struct result *r, size_t job, char *text, size_t size)
+{
+    const struct topo *t = r->topo;
+    const struct topo_mount *m = &t->mounts[r->jobs[job].mount];
+    int n = snprintf(text, size, "%s@%s:%s", t->workloads[r->jobs[job].workload].name, t->boxes[m->host].name,
+                     t->datastores[m->datastore].name);
+    if (r->jobs[job].partner >= 0 && n > 0 && (size_t)n < size)
+        snprintf(text + n, size - (size_t)n, "#%zu", job); /* a clone's halves may be on one datastore */
+    return text;
+}
+
 static void write_job(struct json_out *j, const struct load *l, size_t job)
 {
     const struct result *r = l->config.result;
@@ -118,20 +173,27 @@ static void write_job(struct json_out *j, const struct load *l, size_t job)
     unsigned connections = t->mounts[schedule_owner(t, r->jobs[job].mount)].nconnect;
     topo_addr_print(source, sizeof source, &t->ifaces[m->iface].addr, false);
     json_out_object(j, NULL, JSON_ON_ONE_LINE);
-    snprintf(text, sizeof text, "%s@%s:%s", w->name, t->boxes[m->host].name, d->name);
-    json_out_string(j, "name", text);
+    json_out_string(j, "name", job_name(r, job, text, sizeof text));
+    if (r->jobs[job].partner >= 0 && r->jobs[job].reads)
+        json_out_string(j, "to", job_name(r, (size_t)r->jobs[job].partner, text, sizeof text));
+    if (r->jobs[job].partner >= 0 && r->jobs[job].writes)
+        json_out_bool(j, "target", true);
     json_out_string(j, "server", t->vips[m->vip].text);
     json_out_count(j, "port", 2049);
     json_out_count(j, "mountport", 20048);
     json_out_string(j, "export", l->config.sink ? NAS_SINK : t->exports[d->export_].path);
     load_file(r, job, text, sizeof text);
     json_out_string(j, "file", text);
-    json_out_count(j, "size", load_file_size(r));
+    json_out_count(j, "size", load_file_size(r, l->config.storage));
+    json_out_bool(j, "fill", l->config.storage); /* a warm way, and a storage that hasn't begun knows nothing of it */
     json_out_string(j, "source", source);
     json_out_count(j, "nconnect", connections ? connections : 1);
     snprintf(text, sizeof text, "%llu", (unsigned long long)workload_seed(l->config.seed, source, d->name, w->name));
     json_out_string(j, "seed", text); /* all 64 bits, which a JSON number can't hold */
-    write_workload(j, l, &r->jobs[job], m->host);
+    if (w->vm_group >= 0)
+        write_machine(j, &t->vm_groups[w->vm_group], l->config.scale);
+    else
+        write_workload(j, l, &r->jobs[job], m->host);
     json_out_end(j);
 }
 
@@ -246,7 +308,7 @@ static bool deal_jobs(struct load *l)
     if (!l->hosts)
         return false;
     for (size_t i = 0; i < r->n_jobs; i++) {
-        if (!schedule_runs(r, &r->jobs[i]))
+        if (!load_plays(r, i))
             continue;
         struct host *h = host_of(l, r->topo->mounts[r->jobs[i].mount].host);
         if (!h->jobs && !(h->jobs = calloc(r->n_jobs, sizeof *h->jobs)))
@@ -290,6 +352,33 @@ static size_t take_ports(const struct json_in *list, uint16_t *ports, size_t mos
     return n;
 }
 
+static ps_t time_or_none(const struct json_in *value, ps_t start)
+{
+    double s;
+    return json_in_number(value, &s) && s >= 0 ? start + (ps_t)(s * (double)PS_PER_S) : -1;
+}
+
+static double real_of(const struct json_in *value)
+{
+    double x;
+    return json_in_number(value, &x) ? x : 0;
+}
+
+static void pass_phases(const struct load_events *e, size_t job, ps_t start, const struct json_in *phases)
+{
+    for (size_t i = 0; i < json_in_size(phases); i++) {
+        const struct json_in *j = json_in_element(phases, i);
+        const struct load_phase p = {
+            .phase = (unsigned)i,
+            .entered = time_or_none(json_in_member(j, "entered"), start),
+            .left = time_or_none(json_in_member(j, "left"), start),
+            .operations = {count_of(json_in_member(j, "reads")), count_of(json_in_member(j, "writes"))},
+            .bytes = {count_of(json_in_member(j, "read")), count_of(json_in_member(j, "written"))},
+            .latency_sum = real_of(json_in_member(j, "latency_sum"))};
+        e->phase(e->context, job, &p);
+    }
+}
+
 static void pass_end(const struct load *l, const struct load_events *e, size_t job, const struct json_in *j)
 {
     const struct json_in *latency = json_in_member(j, "histogram");
@@ -308,6 +397,7 @@ static void pass_end(const struct load *l, const struct load_events *e, size_t j
                 count_of(json_in_member(j, "read")), count_of(json_in_member(j, "written")));
     pass_histogram(e, job, false, json_in_member(latency, "read"));
     pass_histogram(e, job, true, json_in_member(latency, "write"));
+    pass_phases(e, job, r->topo->workloads[r->jobs[job].workload].start, json_in_member(j, "phases"));
     e->ended(e->context, job, &end);
 }
 

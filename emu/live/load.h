@@ -22,6 +22,7 @@ struct load_config {
     const struct result *result; /* its jobs, as far as schedule_runs() */
     double scale;                /* rates, and bytes of jobs that end by bytes, are times this */
     uint64_t seed;
+    bool storage;                                  /* that of the file is played */
     bool sink;                                     /* the controllers' sink rather than the export */
     const char *(*netns)(void *context, int host); /* path of the namespace of a host's box */
     void *context;
@@ -43,16 +44,29 @@ typedef void load_ended(void *context, size_t job, const struct load_end *end);
 /* `n` operations took so long. */
 typedef void load_latency(void *context, size_t job, bool write, ps_t latency, uint32_t n);
 
+/* What the machine of a job did in a phase; times of the run. entered < 0: it never came there; left < 0: it is there still. */
+struct load_phase {
+    unsigned phase;
+    ps_t entered, left;
+    uint64_t operations[2], bytes[2];
+    double latency_sum; /* seconds */
+};
+typedef void load_phase_over(void *context, size_t job, const struct load_phase *p);
+
 struct load_events {
+    load_phase_over *phase;
     load_progress *progress;
     load_latency *latency;
     load_ended *ended;
     void *context;
 };
 
-/* The file on which a job works, a name without folders, and its size in bytes. */
+/* The file on which a job works, a name without folders, and its size in bytes; small: a few operations' worth. */
 void load_file(const struct result *r, size_t job, char *name, size_t size);
-uint64_t load_file_size(const struct result *r);
+uint64_t load_file_size(const struct result *r, bool small);
+
+/* Whether a job is played: it can run, and where it stands for machines, one of them is there. */
+bool load_plays(const struct result *r, size_t job);
 
 /* What a job moves in a network so many times as fast; 0: it ends by time. */
 uint64_t load_bytes(const struct topo_workload *w, double scale);

@@ -353,6 +353,12 @@ void nas_power(struct nas *n, int box, bool on)
     }
 }
 
+void nas_begin(struct nas *n)
+{
+    for (size_t i = 0; n && i < n->config.topo->n_nodes; i++)
+        store_begin(&n->stores[i]);
+}
+
 void nas_stop(struct nas *n)
 {
     if (!n)

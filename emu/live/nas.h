@@ -43,6 +43,8 @@ int nas_start(struct nas **out, const struct nas_config *c, char *problem, size_
 /* A controller loses its power: its server is killed on the spot, and that is nobody's news. Or it gets it back: the server
  * starts again and serves a moment later; `ended` says when it can't. Doesn't wait. Accepts NULL, and boxes without a server. */
 void nas_power(struct nas *n, int box, bool on);
+/* Storages take their time from now on; see store_begin(). Accepts NULL. */
+void nas_begin(struct nas *n);
 /* Ends them, side by side. Accepts NULL. */
 void nas_stop(struct nas *n);
 

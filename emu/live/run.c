@@ -48,6 +48,7 @@ struct live {
     uint64_t *bulk_first;            /* per link direction: bulk bytes at the begin of the phase */
     int bulk_phase;                  /* the one being measured, or -1 */
     bool *moved_all;                 /* per job that ends by bytes: it has moved them */
+    ps_t *machine_through;           /* per job that is one: when */
     size_t failed;                   /* jobs */
     char failure[256];
     char *problem;
@@ -206,12 +207,15 @@ static void job_progress(void *context, size_t job, ps_t at, uint64_t read, uint
     l->moved_all[job] |= w->bytes && read + written >= load_bytes(w, l->options->scale);
 }
 
+/* It ends when all is done rather than at a time. */
+static bool by_amount(const struct topo_workload *w) { return w->bytes || (w->vm_group >= 0 && !w->duration); }
+
 /* A run with jobs that end by bytes is over with the last of these, as in virtual time. */
 static bool bytes_are_done(const struct live *l)
 {
     const struct result *r = l->result;
     for (size_t i = 0; i < r->n_jobs; i++)
-        if (schedule_runs(r, &r->jobs[i]) && r->topo->workloads[r->jobs[i].workload].bytes && !l->moved_all[i])
+        if (load_plays(r, i) && by_amount(&r->topo->workloads[r->jobs[i].workload]) && !l->moved_all[i])
             return false;
     return l->plan.end == PS_NEVER;
 }
@@ -221,7 +225,7 @@ static ps_t end_of_bytes(const struct result *r, ps_t now)
 {
     ps_t last = 0;
     for (size_t i = 0; i < r->n_jobs; i++) {
-        if (!schedule_runs(r, &r->jobs[i]))
+        if (!load_plays(r, i))
             continue;
         if (r->jobs[i].finished < 0)
             return now;
@@ -267,6 +271,29 @@ static void take_lost_connections(struct live *l)
 
 /* ---- jobs that end ---- */
 
+static void machine_phase(void *context, size_t job, const struct load_phase *p)
+{
+    struct live *l = context;
+    struct result *r = l->result;
+    int group = r->topo->workloads[r->jobs[job].workload].vm_group;
+    if (group < 0 || p->phase >= r->vm_groups[group].n_phases)
+        return;
+    struct result_vm_phase *to = &r->vm_groups[group].phases[p->phase];
+    double scale = l->options->scale;
+    for (int w = 0; w < 2; w++) {
+        to->operations[w] += (uint64_t)((double)p->operations[w] / scale);
+        to->bytes[w] += (uint64_t)((double)p->bytes[w] / scale);
+    }
+    to->latency_sum += p->latency_sum; /* of 1/scale as many operations, each so much shorter */
+    if (p->left < 0)
+        return;
+    result_vm_phase_left(r, (size_t)group, p->phase, p->entered, p->left);
+    if (p->phase + 1 == r->vm_groups[group].n_phases) {
+        result_vm_through(r, (size_t)group, 0, p->left);
+        l->machine_through[job] = p->left;
+    }
+}
+
 static void job_ended(void *context, size_t job, const struct load_end *end)
 {
     struct live *l = context;
@@ -277,8 +304,9 @@ static void job_ended(void *context, size_t job, const struct load_end *end)
         for (size_t k = 0; k < end->n_ports; k++)
             if (tcp_ends_at(l->servers, i)->client_port == end->ports[k])
                 take_server_end(l, j, tcp_ends_at(l->servers, i));
-    if (!end->errors && w->bytes)
-        j->finished = w->start + end->seconds;
+    l->moved_all[job] = true;
+    if (!end->errors && by_amount(w) && (w->vm_group < 0 || l->machine_through[job]))
+        j->finished = w->start + (w->vm_group < 0 ? end->seconds : l->machine_through[job]);
     if ((end->errors || end->problem) && !l->failed++)
         snprintf(l->failure, sizeof l->failure, "%s: %s", w->name, end->problem ? end->problem : "operations failed");
 }
@@ -312,11 +340,11 @@ static int make_files(struct live *l)
     const char *exports = l->options->exports ? l->options->exports : own;
     int rc = own ? 0 : -ENOMEM;
     for (size_t i = 0; i < r->n_jobs && !rc && !l->options->sink; i++) {
-        if (!schedule_runs(r, &r->jobs[i]))
+        if (!load_plays(r, i))
             continue;
         char *folder = nas_folder(t, t->datastores[t->mounts[r->jobs[i].mount].datastore].export_, exports);
         load_file(r, i, name, sizeof name);
-        rc = folder ? make_file(folder, name, load_file_size(r)) : -ENOMEM;
+        rc = folder ? make_file(folder, name, load_file_size(r, l->options->storage)) : -ENOMEM;
         if (rc)
             snprintf(l->problem, l->size, "%s/%s: %s", folder ? folder : exports, name, strerror(-rc));
         free(folder);
@@ -440,7 +468,7 @@ static struct store_file *list_files(const struct live *l)
         load_file(r, i, name, NAME);
         files[i] = (struct store_file){.export_ = t->datastores[t->mounts[r->jobs[i].mount].datastore].export_,
                                        .name = name,
-                                       .sequential = w->sequential,
+                                       .sequential = w->sequential && w->vm_group < 0,
                                        .window = w->window,
                                        .length = load_bytes(w, l->options->scale)};
     }
@@ -464,6 +492,7 @@ static int start_lab(struct live *l)
                                           .frames = o->frames,
                                           .no_events = true, /* their time counts from the begin of the load */
                                           .storage = o->storage,
+                                          .storage_waits = true,
                                           .files = files,
                                           .n_files = l->result->n_jobs,
                                           .exports = o->exports};
@@ -496,8 +525,13 @@ static int watch_servers(struct live *l)
 static int start_load(struct live *l)
 {
     const struct live_options *o = l->options;
-    const struct load_config c = {
-        .result = l->result, .scale = o->scale, .seed = o->seed, .sink = o->sink, .netns = netns_of, .context = l};
+    const struct load_config c = {.result = l->result,
+                                  .scale = o->scale,
+                                  .seed = o->seed,
+                                  .storage = o->storage,
+                                  .sink = o->sink,
+                                  .netns = netns_of,
+                                  .context = l};
     int rc = make_files(l);
     if (!rc)
         rc = load_new(&l->load, &c, o->interrupted, l->problem, l->size);
@@ -551,7 +585,7 @@ static ps_t take_reading(struct live *l)
 static ps_t drive(struct live *l)
 {
     const struct load_events events = {
-        .progress = job_progress, .latency = job_latency, .ended = job_ended, .context = l};
+        .progress = job_progress, .latency = job_latency, .phase = machine_phase, .ended = job_ended, .context = l};
     const volatile sig_atomic_t *interrupted = l->options->interrupted;
     ps_t limit = l->plan.end == PS_NEVER ? PS_NEVER : l->plan.end + OVERTIME_S * PS_PER_S;
     int64_t begun = monotonic();
@@ -626,6 +660,7 @@ static int take_down(struct live *l)
     free(l->last);
     free(l->bulk_first);
     free(l->moved_all);
+    free(l->machine_through);
     return rc;
 }
 
@@ -642,7 +677,8 @@ static int prepare(struct live *l)
     l->last = calloc(r->n_links + 1, sizeof *l->last);
     l->bulk_first = calloc(r->n_links + 1, sizeof *l->bulk_first);
     l->moved_all = calloc(r->n_jobs + 1, sizeof *l->moved_all);
-    if (l->tally && l->servers && l->first && l->last && l->bulk_first && l->moved_all)
+    l->machine_through = calloc(r->n_jobs + 1, sizeof *l->machine_through);
+    if (l->machine_through && l->tally && l->servers && l->first && l->last && l->bulk_first && l->moved_all)
         return 0;
     snprintf(l->problem, l->size, "%s", strerror(ENOMEM));
     return -ENOMEM;

@@ -45,7 +45,7 @@
 
 enum { ANSWER_S = 20, GONE_MS = 2000, GROUPS_MAX = 256 };
 
-/* What is asked: 'c' for the counters, or a path, which begins with a slash. The answer to the latter is an errno with a descriptor. */
+/* What is asked: 'b' to begin, 'c' for the counters, or a path, which begins with a slash. The answer to the latter is an errno with a descriptor. */
 struct counts {
     struct store_counters all;
     struct storage_group_counters groups[GROUPS_MAX];
@@ -56,6 +56,17 @@ bool store_wanted(const struct topo *t, int node)
     const struct topo_node *n = &t->nodes[node];
     const struct topo_box *b = n->n_boxes ? &t->boxes[n->first_box] : NULL;
     return n->kind == TOPO_NAS && b && (n->storage || b->limit_read > 0 || b->limit_write > 0 || b->limit_iops > 0);
+}
+
+const char *store_refuses(const struct topo *t, char *problem, size_t size)
+{
+    for (size_t i = 0; i < t->n_nodes; i++)
+        if (t->nodes[i].san) {
+            snprintf(problem, size, "%s: a storage whose back end goes over the file's links runs in virtual time only",
+                     t->nodes[i].name);
+            return problem;
+        }
+    return NULL;
 }
 
 /* ---- the process ---- */
@@ -128,6 +139,10 @@ static bool answer(const struct keeper *k)
         send_tree(k, what);
     else if (*what == 'c')
         send_counts(k);
+    else if (*what == 'b') {
+        store_clock_begin(k->clock);
+        return send(k->socket, "b", 1, MSG_NOSIGNAL) == 1;
+    }
     return n > 0;
 }
 
@@ -254,6 +269,13 @@ int store_start(struct store *s, const struct store_config *c, char *problem, si
     snprintf(problem, size, "%.250s", n > 0 ? said : "the storage's process has ended");
     store_stop(s);
     return -EIO;
+}
+
+void store_begin(struct store *s)
+{
+    char done;
+    if (s->socket >= 0 && send(s->socket, "b", 1, MSG_NOSIGNAL) == 1 && recv(s->socket, &done, 1, 0) < 0)
+        return; /* it is gone, which its servers notice */
 }
 
 int store_tree(struct store *s, const char *path)

@@ -46,6 +46,8 @@ struct store_counters {
 
 /* Whether a node has a storage to play. */
 bool store_wanted(const struct topo *t, int node);
+/* NULL when all of a topology's storages can be played, else a sentence (in `problem`). */
+const char *store_refuses(const struct topo *t, char *problem, size_t size);
 
 struct store {
     pid_t pid;  /* 0: none */
@@ -57,6 +59,9 @@ struct store {
 
 /* Starts it, and returns when its file system is there: 0, or a negative errno with a sentence, and then nothing runs. */
 int store_start(struct store *s, const struct store_config *c, char *problem, size_t size);
+/* From now on answers take their time. Before that everything is answered at once and leaves no trace in the storage: files are made
+ * and filled. */
+void store_begin(struct store *s);
 /* A detached mount of a folder below the root ("/vol1"), for move_mount(): a descriptor, or a negative errno. */
 int store_tree(struct store *s, const char *path);
 /* What it has done so far; `groups`: of its disks, `n` at most, in the storage's own time. 0 or a negative errno. */

@@ -46,6 +46,8 @@ struct store_call {
 struct store_clock *store_clock_new(const struct store_config *c);
 void store_clock_free(struct store_clock *k);
 
+/* Time begins; before, all is answered at once. */
+void store_clock_begin(struct store_clock *k);
 /* The caller has set `file` to `done`, and embeds it; done() is called from store_clock_run(), or at once. */
 void store_clock_submit(struct store_clock *k, struct store_call *c);
 /* A file is no more: nothing of it is under way. */

@@ -14,8 +14,10 @@
 #include <unistd.h>
 
 #include "emu/live/nas.h"
+#include "emu/live/store.h"
 #include "emu/live/up_internal.h"
 #include "emu/model/topology.h"
+#include "emu/model/topology_images.h"
 
 /* ---- scale ---- */
 
@@ -30,6 +32,8 @@ static ps_t shorter(ps_t delay, double scale) { return (ps_t)((double)delay / sc
 
 void up_scale(struct topo *t, double scale)
 {
+    if (scale < 1)
+        topo_caches(t, scale);
     for (size_t i = 0; i < t->n_links && scale != 1; i++) {
         t->links[i].rate = faster(t->links[i].rate, scale);
         t->links[i].delay = shorter(t->links[i].delay, scale);
@@ -220,6 +224,8 @@ static int check(const struct up_options *o, const struct topo *t, char *problem
 {
     const char *why = o->no_nas ? NULL : nas_refuses(t, problem, size);
 
+    if (!why && o->storage)
+        why = store_refuses(t, problem, size);
     if (why) {
         if (why != problem)
             snprintf(problem, size, "%s", why);

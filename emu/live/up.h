@@ -20,6 +20,7 @@ struct up_options {
     bool no_events; /* the file's events don't happen by themselves, unless "begin" is asked of the lab: from then on */
     bool rootless;  /* in a user namespace of its own */
     bool storage;   /* that of the file is played, by store.h */
+    bool storage_waits;             /* ... from "begin" on, which is asked of the lab; until then it answers at once */
     const struct store_file *files; /* ... of whose files this is known */
     size_t n_files;
     const char *exports; /* folder with the exports; NULL: one of the lab's own */

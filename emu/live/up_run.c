@@ -160,6 +160,7 @@ static bool answer(void *context, struct control_call *call)
         }
         u->begun = true;
         schedule_events(u);
+        nas_begin(u->nas);
         return true;
     }
     return commands_handle(u->commands, call);
@@ -329,6 +330,8 @@ static int start(struct up_lab *u, char *problem, size_t size)
     u->begun = !u->options->no_events;
     if (rc == 0 && u->begun)
         schedule_events(u);
+    if (rc == 0 && !u->options->storage_waits)
+        nas_begin(u->nas);
     return rc;
 }
 

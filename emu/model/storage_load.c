@@ -30,7 +30,7 @@ double storage_placed(const struct topo *t, int node)
                 bytes += (double)w->bytes;
         }
     }
-    return bytes;
+    return t->images > 0 ? bytes / t->images : bytes;
 }
 
 uint64_t storage_seed(const struct topo *t, int node, uint64_t seed)

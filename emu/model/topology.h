@@ -414,6 +414,7 @@ struct topo {
     struct topo_stack *stacks;        /* one per box */
     const char *detail;               /* what the file wants moved: fluid, train, frame; NULL: it does not say */
     ps_t raise_until;                 /* the load is raised until the mean response is this; 0: it is as it is */
+    double images;                    /* of the file's amounts, see topology_images.h; 0: all */
     bool network_only;                /* no `storage:` anywhere: storage never limits */
     const char *const *linkdir_names; /* private: see topo_linkdir_name() */
     struct topo_arena *arena;         /* private: owns all of the above */

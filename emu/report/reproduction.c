@@ -39,9 +39,15 @@ void reproduction_count(const struct reproduction *r, struct reproduction_counts
     }
 }
 
+/* What a live result is held against. */
+static double beside_live(const struct reproduction_result *r)
+{
+    return isnan(r->alike) || r->alike == 0 ? r->outcome.value : r->alike;
+}
+
 bool reproduction_apart(const struct reproduction_result *r)
 {
-    double here = r->outcome.value;
+    double here = beside_live(r);
     return !isnan(r->live) && !isnan(here) && fabs(r->live - here) > REPRODUCTION_LIVE_WITHIN * fabs(here);
 }
 
@@ -100,7 +106,23 @@ static const char *remark(const struct expect_outcome *o)
     return *o->problem ? o->problem : o->expect->not_claimed ? o->expect->not_claimed : o->expect->note;
 }
 
-enum column { FIGURE, VALUE, DOCUMENT, BASIS, HERE, ERROR, KIND, VERDICT, LIVE, APART, SPREAD, MOVES, REMARK, COLUMNS };
+enum column {
+    FIGURE,
+    VALUE,
+    DOCUMENT,
+    BASIS,
+    HERE,
+    ERROR,
+    KIND,
+    VERDICT,
+    ALIKE,
+    LIVE,
+    APART,
+    SPREAD,
+    MOVES,
+    REMARK,
+    COLUMNS
+};
 
 /* The cells of a result; `cell` gets each with its text. */
 struct cells {
@@ -121,23 +143,37 @@ static void fill(struct cells *c, const struct reproduction_file *f, const struc
              o->verdict == EXPECT_NOT_CLAIMED ? "-" : expect_verdict_name(o->verdict));
     expect_print_value(c->text[LIVE], sizeof c->text[0], r->live, o->unit);
     c->text[APART][0] = '\0';
-    if (!isnan(r->live) && o->value != 0)
-        snprintf(c->text[APART], sizeof c->text[0], "%+.1f %%%s", 100 * (r->live / o->value - 1),
+    expect_print_value(c->text[ALIKE], sizeof c->text[0], isnan(r->live) ? r->live : beside_live(r), o->unit);
+    if (!isnan(r->live) && beside_live(r) != 0)
+        snprintf(c->text[APART], sizeof c->text[0], "%+.1f %%%s", 100 * (r->live / beside_live(r) - 1),
                  reproduction_apart(r) ? " APART" : "");
     print_spread(c->text[SPREAD], sizeof c->text[0], r);
     print_strongest(c->text[MOVES], sizeof c->text[0], f, r);
     snprintf(c->text[REMARK], sizeof c->text[0], "%s", remark(o) ? remark(o) : "");
 }
 
-static const char *const titles[COLUMNS] = {"source", "value",     "document", "basis",
-                                            "here",   "error",     "claim",    "verdict",
-                                            "live",   "from here", "seeds",    "with an input -20 %, +20 %",
+static const char *const titles[COLUMNS] = {"source",
+                                            "value",
+                                            "document",
+                                            "basis",
+                                            "here",
+                                            "error",
+                                            "claim",
+                                            "verdict",
+                                            "in part",
+                                            "live",
+                                            "apart",
+                                            "seeds",
+                                            "with an input -20 %, +20 %",
                                             ""};
-static const bool right[COLUMNS] = {[DOCUMENT] = true, [HERE] = true, [ERROR] = true, [LIVE] = true, [APART] = true};
+static const bool right[COLUMNS] = {
+    [DOCUMENT] = true, [HERE] = true, [ERROR] = true, [ALIKE] = true, [LIVE] = true, [APART] = true};
 
 static bool shown(const struct reproduction *r, enum column c)
 {
     if ((c == LIVE || c == APART) && !r->live)
+        return false;
+    if (c == ALIKE && !r->alike)
         return false;
     return (c != SPREAD || r->seeds > 1) && (c != MOVES || r->sensitivity);
 }
@@ -294,6 +330,7 @@ static void json_result(struct json_out *j, const struct reproduction *r, const 
     json_out_real(j, "least", r->seeds > 1 ? result->least : nan(""));
     json_out_real(j, "most", r->seeds > 1 ? result->most : nan(""));
     json_out_real(j, "live", r->live ? result->live : nan(""));
+    json_out_real(j, "in_part", r->alike && !isnan(result->live) ? beside_live(result) : nan(""));
     json_out_array(j, "moves", JSON_ON_LINES);
     for (size_t i = 0; result->moves && i < f->topo->n_inputs; i++) {
         json_out_object(j, NULL, JSON_ON_ONE_LINE);

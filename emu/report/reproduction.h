@@ -26,6 +26,7 @@ struct reproduction_result {
     struct expect_outcome outcome;   /* with the first seed */
     double least, most;              /* over all seeds */
     double live;                     /* with real frames and real NFS; NaN: not asked for, or it can't be run so */
+    double alike;                    /* in virtual time with the amounts of the live run; 0 or NaN: that is `outcome` */
     struct reproduction_move *moves; /* one per input of the file; NULL: not asked for */
 };
 
@@ -42,6 +43,7 @@ struct reproduction {
     size_t n_files;
     unsigned seeds;
     bool sensitivity, live;
+    bool alike; /* live runs were made with a part of the amounts */
 };
 
 /* How far real frames and virtual time may be apart. */

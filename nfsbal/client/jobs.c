@@ -13,6 +13,7 @@
 #include "emu/model/workload.h"
 #include "nfsbal/client/stamp.h"
 #include "nfsbal/client/loop.h"
+#include "nfsbal/client/machine.h"
 #include "nfsbal/client/pool.h"
 #include "nfsbal/client/stable.h"
 
@@ -20,6 +21,7 @@ enum {
     FILL_OUTSTANDING = 8,
     UNITS_OF_BLOCK = NFS3_IO_MAX / 4096,
     KEPT_MAX = 256 << 20, /* bytes of unstable data, per job */
+    KEPT_COPY = 16 << 20, /* ... of a clone, whose data are real: memory that was never used is slow */
 };
 
 enum phase { MOUNTING, PREPARING, FILLING, READY, RUNNING, SYNCING, CHECKING, OVER };
@@ -33,6 +35,7 @@ struct op {
     struct request request;
     struct workload_operation what;
     uint64_t done;
+    unsigned phase; /* of a machine */
     int64_t started;
     struct buffer *buffer;
     uint32_t *floor; /* a number per unit, when verifying */
@@ -54,10 +57,13 @@ struct job {
     const char *rest;              /* of the file's path */
     struct topo_workload workload; /* of the phase */
     struct workload_job machine;
+    struct machine life; /* of a job that is one, while it runs */
     int64_t phase_start;
     struct loop_timer timer;
     struct loop_task pump;
     struct op *ops, *free_ops;
+    struct op *copied, *last_copied; /* of a clone: read and not written yet, first come first served */
+    struct job *to, *from;           /* its target; of that, the one that drives it */
     unsigned n_ops;
     struct stamps stamps;
     uint32_t writes; /* stamped */
@@ -81,6 +87,8 @@ struct jobs {
 };
 
 static void pump(void *context);
+static void phase_over(struct job *j);
+static void fail_job(struct job *j);
 
 static void say(struct job *j, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void say(struct job *j, const char *format, ...)
@@ -164,16 +172,33 @@ void jobs_go(struct jobs *load)
     for (size_t i = 0; i < load->n; i++) {
         struct job *j = &load->jobs[i];
 
-        if (j->phase == READY) {
+        if (j->to && j->to->phase == OVER && j->phase == READY) {
+            say(j, "its target can't be used");
+            fail_job(j);
+        } else if (j->phase == READY) {
             start_phase(j, RUNNING, &j->config.workload, j->config.size);
             j->phase_start = load->clock;
         }
     }
 }
 
+/* A clone has ended: so has its target, once what was written is stable. */
+static void end_target(struct job *j)
+{
+    if (j->phase == RUNNING)
+        phase_over(j);
+    else if (j->phase != OVER && j->phase != SYNCING) {
+        say(j, "there is nothing to be written");
+        paths_forget(&j->request);
+        fail_job(j);
+    }
+}
+
 static void end_job(struct job *j)
 {
     j->phase = OVER;
+    if (j->to)
+        end_target(j->to);
     loop_timer_stop(&j->timer);
     loop_task_cancel(&j->pump);
     check_all(j->load);
@@ -208,9 +233,8 @@ static bool make_ops(struct job *j)
     return true;
 }
 
-static void op_over(struct op *op, bool good)
+static void count_op(struct job *j, const struct op *op, bool good)
 {
-    struct job *j = op->job;
     int64_t now = loop_clock();
 
     if (j->phase == RUNNING) {
@@ -226,12 +250,51 @@ static void op_over(struct op *op, bool good)
     } else if (!good) {
         j->errors++;
     }
+}
+
+static bool lives(const struct job *j) { return j->config.machine && j->phase == RUNNING; }
+
+/* A block of a clone has been read: it waits to be written. */
+static void op_half(struct op *op)
+{
+    struct job *j = op->job;
+
+    op->next = NULL;
+    if (j->copied)
+        j->last_copied->next = op;
+    else
+        j->copied = op;
+    j->last_copied = op;
+    workload_have_read(&j->machine);
+    loop_task_queue(j->load->loop, &j->pump, pump, j);
+}
+
+static void op_over(struct op *op, bool good)
+{
+    struct job *j = op->job;
+    bool copies = j->to && j->phase == RUNNING;
+
+    count_op(copies && op->what.write ? j->to : j, op, good);
+    if (copies && !op->what.write && good) {
+        op_half(op);
+        return;
+    }
     buffer_release(op->buffer);
     op->buffer = NULL;
     op->next = j->free_ops;
     j->free_ops = op;
-    workload_done(&j->machine);
+    if (lives(j))
+        machine_done(&j->life, op->phase, &op->what, (double)(loop_clock() - op->started) / 1e9,
+                     (loop_clock() - j->phase_start) * PS_PER_NS);
+    else
+        workload_done(&j->machine);
     loop_task_queue(j->load->loop, &j->pump, pump, j);
+}
+
+/* Whose file an operation writes. */
+static struct job *op_writer(const struct op *op)
+{
+    return op->job->to && op->job->phase == RUNNING ? op->job->to : op->job;
 }
 
 static void written(void *arg, int error, const struct nfs3_attr *attr)
@@ -241,7 +304,7 @@ static void written(void *arg, int error, const struct nfs3_attr *attr)
 
     (void)attr;
     if (error)
-        say(j, "write at %llu: %s", (unsigned long long)op->what.offset, strerror(error));
+        say(op_writer(op), "write at %llu: %s", (unsigned long long)op->what.offset, strerror(error));
     else if (j->config.verify)
         stamps_answered(&j->stamps, op->what.offset, op->what.bytes, op->number);
     op_over(op, !error);
@@ -256,7 +319,7 @@ static void start_write(struct op *op)
         op->number = ++j->writes;
         stamps_write(&j->stamps, op->what.offset, op->buffer->data, op->what.bytes, op->number);
     }
-    if (stable_write(j->file, op->buffer, 0, op->what.offset, (uint32_t)op->what.bytes, how, written, op))
+    if (stable_write(op_writer(op)->file, op->buffer, 0, op->what.offset, (uint32_t)op->what.bytes, how, written, op))
         written(op, ENOMEM, NULL);
 }
 
@@ -274,7 +337,7 @@ static void was_read(struct request *r, const struct nfs3_result *result)
         op_over(op, false);
         return;
     }
-    if (op->buffer) /* it will be checked */
+    if (op->buffer) /* it will be checked, or written */
         memcpy(op->buffer->data + op->done, result->data, result->count);
     op->done += result->count;
     if (op->done < op->what.bytes && !result->eof) {
@@ -287,7 +350,8 @@ static void was_read(struct request *r, const struct nfs3_result *result)
         op_over(op, false);
         return;
     }
-    op_over(op, !op->buffer || stamps_check(&j->stamps, op->what.offset, op->buffer->data, op->what.bytes, op->floor));
+    op_over(op, !j->config.verify ||
+                    stamps_check(&j->stamps, op->what.offset, op->buffer->data, op->what.bytes, op->floor));
 }
 
 static void read_more(struct op *op)
@@ -370,16 +434,31 @@ static void synced(void *arg, int error, const struct nfs3_attr *attr)
     phase_over(j);
 }
 
-/* Buffers: a write's data, or a read's when it is checked. */
+/* Buffers: a write's data, or a read's when it is checked or copied. */
 static bool give_buffer(struct op *op)
 {
     struct job *j = op->job;
 
-    if (j->config.verify)
+    if (j->to && op->what.write && j->phase == RUNNING)
+        return true; /* what was read */
+    if (j->config.verify || (j->to && j->phase == RUNNING))
         op->buffer = pool_get(j->pool, op->what.bytes);
     else if (op->what.write)
         op->buffer = buffer_hold(j->same);
-    return op->buffer || (!op->what.write && !j->config.verify);
+    return op->buffer || (!op->what.write && !j->config.verify && !j->to);
+}
+
+/* What was read and will not be written any more. */
+static void drop_copied(struct job *j)
+{
+    for (struct op *op; (op = j->copied);) {
+        j->copied = op->next;
+        buffer_release(op->buffer);
+        op->buffer = NULL;
+        op->next = j->free_ops;
+        j->free_ops = op;
+        workload_done(&j->machine);
+    }
 }
 
 /* Starts what may start now. */
@@ -390,12 +469,21 @@ static void pump(void *context)
     for (;;) {
         ps_t now = (loop_clock() - j->phase_start) * PS_PER_NS, until = 0;
         struct op *op = j->free_ops;
+        struct job *writer;
         struct workload_operation what;
         enum workload_next next;
+        unsigned phase = 0;
 
-        if (j->phase != FILLING && j->phase != RUNNING && j->phase != CHECKING)
+        if ((j->phase != FILLING && j->phase != RUNNING && j->phase != CHECKING) || (j->from && j->phase == RUNNING))
             return;
-        next = j->load->stopping ? WORKLOAD_OVER : workload_next(&j->machine, now, &what, &until);
+        if (j->load->stopping)
+            drop_copied(j);
+        if (j->load->stopping)
+            next = WORKLOAD_OVER;
+        else if (lives(j))
+            next = machine_next(&j->life, now, &what, &phase, &until);
+        else
+            next = workload_next(&j->machine, now, &what, &until);
         if (next == WORKLOAD_BUSY)
             return;
         if (next == WORKLOAD_WAIT) {
@@ -403,15 +491,23 @@ static void pump(void *context)
             return;
         }
         if (next == WORKLOAD_OVER) {
-            if (j->machine.out == 0)
+            if ((lives(j) ? j->life.vm.out : j->machine.out) == 0)
                 phase_over(j);
             return;
         }
-        j->free_ops = op->next;
-        op->what = what;
+        if (j->to && what.write && j->phase == RUNNING) {
+            op = j->copied;
+            j->copied = op->next;
+            op->what.write = true; /* to where it was read */
+        } else {
+            j->free_ops = op->next;
+            op->what = what;
+            op->phase = phase;
+        }
         op->started = loop_clock();
-        if (j->phase == RUNNING && !j->first)
-            j->first = op->started;
+        writer = what.write && j->to ? j->to : j;
+        if (writer->phase == RUNNING && !writer->first)
+            writer->first = op->started;
         if (!give_buffer(op)) {
             say(j, "out of memory");
             op_over(op, false);
@@ -576,12 +672,14 @@ static bool start_job(struct job *j)
     j->config.paths.report_context = j;
     j->pool = pool_new(KEPT_MAX + (uint64_t)64 * NFS3_IO_MAX + (uint64_t)c->workload.outstanding * NFS3_IO_MAX);
     j->same = j->pool ? pool_get(j->pool, NFS3_IO_MAX) : NULL;
+    if (c->machine && !machine_init(&j->life, c->machine, c->seed, c->size))
+        return false;
     if (!j->same || !make_ops(j) || (c->verify && !stamps_init(&j->stamps, run, c->size, c->workload.block)))
         return false;
     for (size_t i = 0; i < NFS3_IO_MAX; i++)
         j->same->data[i] = (uint8_t)(i * 167 + (i >> 8));
     j->paths = paths_new(j->load->loop, &j->config.paths, mounted, j);
-    j->stable = j->paths ? stable_new(j->load->loop, j->paths, KEPT_MAX) : NULL;
+    j->stable = j->paths ? stable_new(j->load->loop, j->paths, c->target ? KEPT_COPY : KEPT_MAX) : NULL;
     return j->stable != NULL;
 }
 
@@ -598,6 +696,10 @@ struct jobs *jobs_new(struct loop *l, const struct job_config *jobs, size_t n, c
     for (size_t i = 0; i < load->n; i++) {
         load->jobs[i].load = load;
         load->jobs[i].config = jobs[i];
+        if (jobs[i].to) {
+            load->jobs[i].to = &load->jobs[jobs[i].to - 1];
+            load->jobs[i].to->from = &load->jobs[i];
+        }
     }
     for (size_t i = 0; i < load->n; i++)
         if (!start_job(&load->jobs[i])) {
@@ -610,7 +712,7 @@ struct jobs *jobs_new(struct loop *l, const struct job_config *jobs, size_t n, c
     return NULL;
 }
 
-static void free_job(struct job *j)
+static void close_job(struct job *j)
 {
     loop_timer_stop(&j->timer);
     loop_task_cancel(&j->pump);
@@ -620,6 +722,11 @@ static void free_job(struct job *j)
     stable_close(j->file);
     stable_free(j->stable);
     paths_free(j->paths);
+}
+
+/* Once all are closed: a clone's target keeps buffers of the other half. */
+static void free_job(struct job *j)
+{
     for (unsigned i = 0; i < j->n_ops; i++) {
         buffer_release(j->ops[i].buffer);
         free(j->ops[i].floor);
@@ -628,6 +735,7 @@ static void free_job(struct job *j)
     buffer_release(j->same);
     pool_free(j->pool);
     stamps_free(&j->stamps);
+    machine_free(&j->life);
 }
 
 void jobs_free(struct jobs *load)
@@ -637,6 +745,8 @@ void jobs_free(struct jobs *load)
     loop_timer_stop(&load->second);
     loop_task_cancel(&load->over);
     loop_task_cancel(&load->say_ready);
+    for (size_t i = 0; i < load->n; i++)
+        close_job(&load->jobs[i]);
     for (size_t i = 0; i < load->n; i++)
         free_job(&load->jobs[i]);
     free(load->jobs);
@@ -682,6 +792,7 @@ void jobs_result(const struct jobs *load, size_t i, struct jobs_result *out)
         .errors = j->errors,
         .seconds = j->first ? (double)(j->last - j->first) / 1e9 : 0,
         .latency = {&j->latency[0], &j->latency[1]},
+        .phases = j->life.phases,
         .paths = paths_root(j->paths) ? j->paths : NULL,
     };
     for (size_t k = 0; k < paths_count(j->paths); k++)

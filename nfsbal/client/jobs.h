@@ -1,5 +1,8 @@
 /* Load over the client library: jobs that read and write files as emu/model/workload.h says, in real time.
  *
+ * A clone is two jobs: one that reads and drives, and its target, which counts what is written. Each block is written to where
+ * it was read, when its read is done.
+ *
  * All jobs are mounted and their files prepared first; then one clock starts for all of them.
  */
 #ifndef NFSBAL_CLIENT_JOBS_H
@@ -24,6 +27,11 @@ struct job_config {
     struct topo_workload workload;
     uint64_t seed;
     bool fill, verify;
+    size_t to; /* of a clone (workload.op): which job is its target, from 1 on; 0: none */
+    /* It goes through these phases, none of which is open, and `workload` says the largest block and the most that is out. NULL:
+     * the workload it is. */
+    const struct topo_vm_group *machine;
+    bool target; /* it does nothing but hold a file to which another job writes what it has read */
 };
 
 struct jobs_result {
@@ -32,6 +40,7 @@ struct jobs_result {
     double seconds;                         /* first operation to the end of the last, COMMIT included; 0: none */
     const struct stats_latency *latency[2]; /* of reads, of writes */
     struct tcp_counts tcp;                  /* of all connections */
+    const struct machine_phase *phases;     /* of a machine, as many as its group has; else NULL */
     uint64_t reconnects, reissued;
     const struct paths *paths; /* NULL: never mounted */
 };

@@ -121,8 +121,8 @@ static void read_workload(struct reader *r, const struct json_in *w, struct topo
 {
     static const char *const known[] = {"op",   "read_share", "pattern", "block", "outstanding", "rate",
                                         "iops", "bytes",      "start",   "for",   "stable",      NULL};
-    static const char *const ops[] = {"read", "write", "mixed", NULL};
-    static const enum topo_op op_of[] = {TOPO_READ, TOPO_WRITE, TOPO_MIXED};
+    static const char *const ops[] = {"read", "write", "mixed", "clone", NULL};
+    static const enum topo_op op_of[] = {TOPO_READ, TOPO_WRITE, TOPO_MIXED, TOPO_CLONE};
     static const char *const patterns[] = {"sequential", "random", NULL};
 
     refuse_unknown(r, w, known);
@@ -144,6 +144,53 @@ static void read_workload(struct reader *r, const struct json_in *w, struct topo
         complain(r, "workload", "`for` or `bytes` must say when it ends");
     out->stable_given = true;
     out->stable = flag_of(r, w, "stable");
+}
+
+static void read_phase(struct reader *r, const struct json_in *p, struct topo_vm_phase *out)
+{
+    static const char *const known[] = {"name", "for",        "operations", "outstanding", "burst", "think",
+                                        "even", "read_share", "read_block", "write_block", NULL};
+
+    refuse_unknown(r, p, known);
+    *out = (struct topo_vm_phase){.name = text_of(r, p, "name", ""),
+                                  .share = 1,
+                                  .length = time_of(r, p, "for", 0),
+                                  .operations = count_of(r, p, "operations", 0, INT64_MAX, 0),
+                                  .think = time_of(r, p, "think", 0),
+                                  .even = flag_of(r, p, "even"),
+                                  .read_share = number_of(r, p, "read_share", 1)};
+    out->outstanding = (uint32_t)count_of(r, p, "outstanding", 0, 65536, out->operations ? 1 : 0);
+    out->burst = (uint32_t)count_of(r, p, "burst", 1, UINT32_MAX, UINT32_MAX);
+    out->read_block = (uint32_t)count_of(r, p, "read_block", 1, NFS3_IO_MAX, 4096);
+    out->write_block = (uint32_t)count_of(r, p, "write_block", 1, NFS3_IO_MAX, 4096);
+    if (!out->length && !out->operations)
+        complain(r, "machine", "`for` or `operations` must say when a phase ends");
+    if (out->operations && !out->outstanding)
+        complain(r, "outstanding", "operations are to be done, none may be out");
+}
+
+/* A list of phases instead of a workload. What stands in for the latter bounds its memory. */
+static void read_machine(struct reader *r, const struct json_in *phases, struct job_config *out)
+{
+    struct topo_vm_group *g = arena_alloc(r->arena, sizeof *g);
+    size_t n = json_in_size(phases);
+    struct topo_vm_phase *list = arena_alloc(r->arena, (n + 1) * sizeof *list);
+    struct topo_workload *w = &out->workload;
+
+    if (n == 0)
+        complain(r, "machine", "a list of phases is expected");
+    *w = (struct topo_workload){.op = TOPO_MIXED, .block = 1, .outstanding = 1, .duration = 1, .stable_given = true};
+    for (size_t i = 0; i < n; i++) {
+        read_phase(r, json_in_element(phases, i), &list[i]);
+        if (list[i].outstanding > w->outstanding)
+            w->outstanding = list[i].outstanding;
+        if (list[i].read_block > w->block)
+            w->block = list[i].read_block;
+        if (list[i].write_block > w->block)
+            w->block = list[i].write_block;
+    }
+    *g = (struct topo_vm_group){.name = out->name, .n_vms = 1, .phases = list, .n_phases = n};
+    out->machine = g;
 }
 
 static void read_ports(struct reader *r, const struct json_in *job, struct job_config *out)
@@ -217,9 +264,9 @@ static void read_servers(struct reader *r, const struct json_in *job, struct job
 
 static void read_job(struct reader *r, const struct json_in *job, struct job_config *out)
 {
-    static const char *const known[] = {"name", "server",   "servers", "port",     "mountport", "export", "file",
-                                        "size", "source",   "sport",   "nconnect", "spread",    "fill",   "verify",
-                                        "seed", "workload", "uid",     "gid",      NULL};
+    static const char *const known[] = {
+        "name",   "server", "servers", "port", "mountport", "export", "file", "size", "source", "sport",   "nconnect",
+        "spread", "fill",   "verify",  "seed", "workload",  "uid",    "gid",  "to",   "target", "machine", NULL};
     static const char *const spreads[] = {"mount", "file", "stripe", NULL};
     static const enum paths_spread spread_of[] = {PATHS_SPREAD_MOUNT, PATHS_SPREAD_FILE, PATHS_SPREAD_STRIPE};
     struct paths_config *p = &out->paths;
@@ -254,10 +301,47 @@ static void read_job(struct reader *r, const struct json_in *job, struct job_con
     p->credential.gid = (uint32_t)count_of(r, job, "gid", 0, UINT32_MAX, getgid());
     p->reserved = true;
     load_set_common(r->common, out);
-    read_workload(r, json_in_member(job, "workload"), &out->workload);
+    if (!json_in_member(job, "machine"))
+        read_workload(r, json_in_member(job, "workload"), &out->workload);
+    else if (json_in_member(job, "workload"))
+        complain(r, "machine", "it goes through its phases and has no `workload`");
+    else
+        read_machine(r, json_in_member(job, "machine"), out);
+    out->target = flag_of(r, job, "target");
     wrong = load_check(out);
     if (wrong)
         complain(r, "workload", wrong);
+}
+
+/* A clone names the job that holds the file to which it writes; each such job is named by one. */
+static void pair_clones(struct reader *r, const struct json_in *list, struct load_document *d)
+{
+    for (size_t i = 0; i < d->n && r->good; i++) {
+        const char *to = text_of(r, json_in_element(list, i), "to", NULL);
+        bool clone = d->jobs[i].workload.op == TOPO_CLONE;
+
+        r->job = d->jobs[i].name;
+        for (size_t k = 0; to && k < d->n && !d->jobs[i].to; k++)
+            if (d->jobs[k].target && strcmp(d->jobs[k].name, to) == 0)
+                d->jobs[i].to = k + 1;
+        if (clone != (to != NULL))
+            complain(r, "to",
+                     clone ? "a clone writes to the file of another job, whose name this is" : "this is no clone");
+        else if (to && !d->jobs[i].to)
+            complain(r, "to", "no job of this name is a `target`");
+        for (size_t k = 0; k < i; k++)
+            if (d->jobs[i].to && d->jobs[k].to == d->jobs[i].to)
+                complain(r, "to", "two clones can't have one target");
+    }
+    for (size_t i = 0; i < d->n && r->good; i++) {
+        bool named = false;
+
+        r->job = d->jobs[i].name;
+        for (size_t k = 0; k < d->n; k++)
+            named |= d->jobs[k].to == i + 1;
+        if (d->jobs[i].target && !named)
+            complain(r, "target", "no clone writes to it");
+    }
 }
 
 bool load_document_read(struct topo_arena *a, const char *path, const struct load_common *common,
@@ -284,6 +368,8 @@ bool load_document_read(struct topo_arena *a, const char *path, const struct loa
     out->jobs = arena_alloc(a, (out->n + 1) * sizeof *out->jobs);
     for (size_t i = 0; r.good && i < out->n; i++)
         read_job(&r, json_in_element(list, i), &out->jobs[i]);
+    if (r.good)
+        pair_clones(&r, list, out);
     json_in_free(root);
     return r.good;
 }
@@ -337,6 +423,10 @@ const char *load_check(const struct job_config *job)
 {
     const struct topo_workload *w = &job->workload;
 
+    if (job->machine && job->verify)
+        return "what a machine writes can't be verified: it marks nothing";
+    if (w->op == TOPO_CLONE && job->verify)
+        return "what a clone copies can't be verified: it marks nothing";
     if (job->size < w->block)
         return "the file is smaller than one block";
     if (job->verify && w->block % 4096 && w->block > 4096)

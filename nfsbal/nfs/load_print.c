@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emu/report/json.h"
+#include "nfsbal/client/machine.h"
 
 void load_print_second(const struct jobs *jobs, double t)
 {
@@ -78,6 +79,28 @@ static void print_path(struct json_out *j, const struct job_config *c, const str
     json_out_end(j);
 }
 
+static void print_phases(struct json_out *j, const struct jobs_result *r, const struct topo_vm_group *g)
+{
+    if (!r->phases)
+        return;
+    json_out_array(j, "phases", JSON_ON_ONE_LINE);
+    for (size_t i = 0; i < g->n_phases; i++) {
+        const struct machine_phase *p = &r->phases[i];
+
+        json_out_object(j, NULL, JSON_ON_ONE_LINE);
+        json_out_string(j, "name", g->phases[i].name);
+        json_out_real(j, "entered", p->entered);
+        json_out_real(j, "left", p->left);
+        json_out_count(j, "reads", p->operations[0]);
+        json_out_count(j, "writes", p->operations[1]);
+        json_out_count(j, "read", p->bytes[0]);
+        json_out_count(j, "written", p->bytes[1]);
+        json_out_real(j, "latency_sum", p->latency_sum);
+        json_out_end(j);
+    }
+    json_out_end(j);
+}
+
 void load_print_end(const struct jobs *jobs)
 {
     struct json_out j;
@@ -105,6 +128,7 @@ void load_print_end(const struct jobs *jobs)
         print_histogram(&j, "read", r.latency[0]);
         print_histogram(&j, "write", r.latency[1]);
         json_out_end(&j);
+        print_phases(&j, &r, jobs_job(jobs, i)->machine);
         json_out_count(&j, "reconnects", r.reconnects);
         json_out_count(&j, "reissued", r.reissued);
         json_out_count(&j, "retransmitted", r.tcp.retransmitted);

@@ -16,3 +16,14 @@ try "{\"schema\": \"nfsbal-jobs/1\", \"jobs\": [{$job, \"sport\": [70000], \"wor
 try "{\"schema\": \"nfsbal-jobs/1\", \"jobs\": [{$job, \"nconnect\": 0, \"workload\": {\"op\": \"read\"}}]}"
 try "{\"schema\": \"nfsbal-jobs/1\", \"jobs\": [{$job, \"servers\": [\"10.0.0.2\"], \"workload\": {\"op\": \"read\"}}]}"
 try "{\"schema\": \"nfsbal-jobs/1\", \"seed\": \"x1\", \"jobs\": [{$job, \"workload\": {\"op\": \"read\"}}]}"
+two() { try "{\"schema\": \"nfsbal-jobs/1\", \"jobs\": [{$job, $1}, {\"name\": \"b\", \"server\": \"10.0.0.1\", \"export\": \"/v\", $2}]}"; }
+two '"workload": {"op": "clone"}' '"target": true, "workload": {"op": "write"}'
+two '"to": "c", "workload": {"op": "clone"}' '"target": true, "workload": {"op": "write"}'
+two '"to": "b", "workload": {"op": "read"}' '"target": true, "workload": {"op": "write"}'
+two '"workload": {"op": "read"}' '"target": true, "workload": {"op": "write"}'
+two '"to": "b", "verify": true, "workload": {"op": "clone"}' '"target": true, "workload": {"op": "write"}'
+try "{\"schema\": \"nfsbal-jobs/1\", \"jobs\": [{$job, \"machine\": []}]}"
+try "{\"schema\": \"nfsbal-jobs/1\", \"jobs\": [{$job, \"machine\": [{\"name\": \"idle\"}]}]}"
+try "{\"schema\": \"nfsbal-jobs/1\", \"jobs\": [{$job, \"machine\": [{\"operations\": 3, \"outstanding\": 0}]}]}"
+try "{\"schema\": \"nfsbal-jobs/1\", \"jobs\": [{$job, \"machine\": [{\"for\": 1, \"iops\": 3}]}]}"
+try "{\"schema\": \"nfsbal-jobs/1\", \"jobs\": [{$job, \"machine\": [{\"for\": 1}], \"workload\": {\"op\": \"read\"}}]}"

@@ -253,6 +253,7 @@ static void count_op(struct job *j, const struct op *op, bool good)
 }
 
 static bool lives(const struct job *j) { return j->config.machine && j->phase == RUNNING; }
+static bool copies(const struct job *j) { return j->to && j->phase == RUNNING; }
 
 /* A block of a clone has been read: it waits to be written. */
 static void op_half(struct op *op)
@@ -260,29 +261,30 @@ static void op_half(struct op *op)
     struct job *j = op->job;
 
     op->next = NULL;
-    if (j->copied)
-        j->last_copied->next = op;
-    else
-        j->copied = op;
+    *(j->copied ? &j->last_copied->next : &j->copied) = op;
     j->last_copied = op;
     workload_have_read(&j->machine);
     loop_task_queue(j->load->loop, &j->pump, pump, j);
 }
 
+static void put_op(struct op *op)
+{
+    buffer_release(op->buffer);
+    op->buffer = NULL;
+    op->next = op->job->free_ops;
+    op->job->free_ops = op;
+}
+
 static void op_over(struct op *op, bool good)
 {
     struct job *j = op->job;
-    bool copies = j->to && j->phase == RUNNING;
 
-    count_op(copies && op->what.write ? j->to : j, op, good);
-    if (copies && !op->what.write && good) {
+    count_op(copies(j) && op->what.write ? j->to : j, op, good);
+    if (copies(j) && !op->what.write && good) {
         op_half(op);
         return;
     }
-    buffer_release(op->buffer);
-    op->buffer = NULL;
-    op->next = j->free_ops;
-    j->free_ops = op;
+    put_op(op);
     if (lives(j))
         machine_done(&j->life, op->phase, &op->what, (double)(loop_clock() - op->started) / 1e9,
                      (loop_clock() - j->phase_start) * PS_PER_NS);
@@ -292,10 +294,7 @@ static void op_over(struct op *op, bool good)
 }
 
 /* Whose file an operation writes. */
-static struct job *op_writer(const struct op *op)
-{
-    return op->job->to && op->job->phase == RUNNING ? op->job->to : op->job;
-}
+static struct job *op_writer(const struct op *op) { return copies(op->job) ? op->job->to : op->job; }
 
 static void written(void *arg, int error, const struct nfs3_attr *attr)
 {
@@ -439,9 +438,9 @@ static bool give_buffer(struct op *op)
 {
     struct job *j = op->job;
 
-    if (j->to && op->what.write && j->phase == RUNNING)
+    if (copies(j) && op->what.write)
         return true; /* what was read */
-    if (j->config.verify || (j->to && j->phase == RUNNING))
+    if (j->config.verify || copies(j))
         op->buffer = pool_get(j->pool, op->what.bytes);
     else if (op->what.write)
         op->buffer = buffer_hold(j->same);
@@ -453,10 +452,7 @@ static void drop_copied(struct job *j)
 {
     for (struct op *op; (op = j->copied);) {
         j->copied = op->next;
-        buffer_release(op->buffer);
-        op->buffer = NULL;
-        op->next = j->free_ops;
-        j->free_ops = op;
+        put_op(op);
         workload_done(&j->machine);
     }
 }
@@ -495,7 +491,7 @@ static void pump(void *context)
                 phase_over(j);
             return;
         }
-        if (j->to && what.write && j->phase == RUNNING) {
+        if (copies(j) && what.write) {
             op = j->copied;
             j->copied = op->next;
             op->what.write = true; /* to where it was read */

@@ -62,6 +62,6 @@ killed() {
 lab=storage-$$
 up_to_three_times one_disk
 killed
-up_to_three_times in_part topologies/nexenta/nexenta.yaml --scale 0.05 --images 0.025
+up_to_three_times in_part topologies/nexenta/nexenta.yaml --scale 0.02 --images 0.05
 up_to_three_times in_part topologies/fs7500/clone.yaml --images 0.00017
 nothing_left

@@ -1,6 +1,6 @@
 /* The frontier over all levers against a twin that makes every change itself: on random small sites each address, binding, home, owner
  * and hash is set in every combination, the file is read anew, every layout of VIPs is loaded flow by flow, and for each number of
- * changes and each class the least load of the fullest link must be the planner's. needs: release */
+ * changes and each class the least load of the fullest link must be the planner's. */
 #include "nfsbal/plan/frontier.h"
 
 #include <math.h>

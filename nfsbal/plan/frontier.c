@@ -497,9 +497,8 @@ static struct plan_frontier_row make_row(struct making *m, const struct state *s
         if (movable[place] && (where < 0 || plan_compare_real(loads[place], loads[where]) > 0))
             where = place;
     }
-    if (where >= 0)
-        r.max_load = loads[where];
     if (where >= 0) {
+        r.max_load = loads[where];
         r.fullest_linkdir = where / 2;
         r.fullest_direction = where % 2;
         r.fullest_flows = flows_on(row, where);

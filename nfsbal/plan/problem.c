@@ -80,8 +80,8 @@ int plan_slot(const struct plan_problem *p, int host, int iface)
 
 size_t plan_pair_of(const struct plan_problem *p, int datastore, int host, int vip)
 {
-    int bound = topo_bound_iface(p->t, datastore, host), place = p->host_of[host];
-    int slot = bound < 0 ? 0 : plan_slot(p, place, bound);
+    int iface = topo_bound_iface(p->t, datastore, host), place = p->host_of[host];
+    int slot = iface < 0 ? 0 : plan_slot(p, place, iface);
     return ((size_t)(slot < 0 ? 0 : slot) * p->n_hosts + (size_t)place) * p->t->n_vips + (size_t)vip;
 }
 

@@ -72,7 +72,7 @@ static bool contact(struct mount *m, char *problem, size_t size)
                                                 [MOUNT_CHOICE_LEAST_BYTES] = PATHS_LEAST_BYTES,
                                                 [MOUNT_CHOICE_WEIGHTED] = PATHS_WEIGHTED};
     const struct mount_options *o = &m->options;
-    struct server_names names;
+    const struct server_names *names = &m->names;
     struct paths_server *servers;
     struct paths_config config = {.export = m->export,
                                   .port = (uint16_t)o->port,
@@ -102,21 +102,20 @@ static bool contact(struct mount *m, char *problem, size_t size)
                  "-o resvport: this user may not use ports below 1024; it takes root or CAP_NET_BIND_SERVICE");
         return false;
     }
-    if (!mount_servers_resolve(m, &names, problem, size))
-        return false;
-    servers = calloc(names.n, sizeof *servers);
-    for (size_t i = 0; servers && i < names.n; i++)
-        servers[i] = (struct paths_server){.name = names.items[i].name, .address = names.items[i].address};
+    servers = calloc(names->n, sizeof *servers);
+    for (size_t i = 0; servers && i < names->n; i++)
+        servers[i] = (struct paths_server){.name = names->items[i].name, .address = names->items[i].address};
     config.servers = servers;
-    config.n_servers = names.n;
+    config.n_servers = names->n;
+    if (m->ports) {
+        config.source_ports = m->ports;
+        config.n_source_ports = names->n * (o->nconnect > 0 ? (size_t)o->nconnect : 1);
+    }
     if (servers)
         m->paths = paths_new(m->all->loop, &config, servers_ready, m);
     free(servers);
-    if (m->paths && mount_servers_watch(m, &names)) {
-        server_names_free(&names);
+    if (m->paths && mount_servers_watch(m))
         return true;
-    }
-    server_names_free(&names);
     snprintf(problem, size, "no memory");
     return false;
 }
@@ -232,6 +231,8 @@ static void free_all(struct mounts *all)
         struct mount *m = &all->items[i];
 
         mount_servers_unwatch(m);
+        server_names_free(&m->names);
+        free(m->ports);
         control_close(m->control);
         fs_free(m->fs);
         stable_free(m->stable);
@@ -277,6 +278,11 @@ static struct pool *make_pool(const struct mounts *all)
 
 static bool start(struct mounts *all, char *problem, size_t size)
 {
+    for (size_t i = 0; i < all->n; i++)
+        if (!mount_servers_resolve(&all->items[i], problem, size))
+            return false;
+    if (!mount_servers_plan_ports(all, problem, size))
+        return false;
     for (size_t i = 0; i < all->n; i++)
         if (!contact(&all->items[i], problem, size))
             return false;

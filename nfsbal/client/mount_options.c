@@ -106,6 +106,7 @@ static const struct row rows[] = {
     {"quarantine", TIME_MS, MEMBER(quarantine), 0, 0, 86400000, NULL, NULL},
     {"resolve", TIME_MS, MEMBER(resolve), 0, 0, 86400000, NULL, NULL},
     {"srcport", PORTS, 0, 0, 1, 65535, NULL, NULL},
+    {"sport", PORTS, 0, 0, 1, 65535, NULL, NULL},
     {"srcaddr", TEXT, MEMBER(source), 0, 0, sizeof ((struct mount_options *)0)->source, NULL, NULL},
     {"congestion", TEXT, MEMBER(congestion), 0, 0, sizeof ((struct mount_options *)0)->congestion, NULL, NULL},
     {"vips", SERVERS, MEMBER(vips), 0, 0, MOUNT_TEXT_MAX, NULL, NULL},
@@ -226,6 +227,9 @@ static const char *parse_time(const char *text, int64_t unit, int64_t *ns)
 static const char *parse_ports(struct mount_options *o, char *value)
 {
     o->n_source_ports = 0;
+    o->plan_ports = strcmp(value, "plan") == 0;
+    if (o->plan_ports)
+        return NULL;
     for (char *save, *part = strtok_r(value, ":", &save); part; part = strtok_r(NULL, ":", &save)) {
         char *dash = strchr(part, '-');
         int64_t from, to;
@@ -234,7 +238,7 @@ static const char *parse_ports(struct mount_options *o, char *value)
             *dash++ = '\0';
         if (!parse_integer(part, &from) || !parse_integer(dash ? dash : part, &to) || from < 1 || to > 65535 ||
             from > to)
-            return "ports such as 700, 700-707 or 700:720:740";
+            return "ports such as 700, 700-707 or 700:720:740, or plan";
         if (o->n_source_ports + (size_t)(to - from + 1) > MOUNT_PORTS_MAX)
             return "at most 256 ports";
         for (; from <= to; from++)

@@ -41,6 +41,7 @@ struct mount_options {
     int64_t uid, gid;                    /* call the server as; -1: as who calls */
     int64_t dirty, read_ahead;           /* bytes; -1: default */
     bool reserved;                       /* source ports below 1024 */
+    bool plan_ports;                     /* source ports that use every member of the bond */
     uint16_t source_ports[MOUNT_PORTS_MAX];
     size_t n_source_ports;
     char source[64];           /* address to come from, "" */

@@ -4,6 +4,7 @@
 
 #include "nfsbal/client/loop.h"
 #include "nfsbal/client/mount.h"
+#include "nfsbal/client/server_name.h"
 
 #include <stdio.h>
 
@@ -12,7 +13,6 @@ struct dns_watch;
 struct fs;
 struct paths;
 struct pool;
-struct server_names;
 struct stable;
 
 struct mount {
@@ -26,7 +26,9 @@ struct mount {
     struct control *control;
     struct dns_watch *dns; /* NULL: no server is called by a name */
     struct mount_server *known;
-    size_t n_known; /* what DNS has said */
+    size_t n_known;            /* what DNS has said */
+    struct server_names names; /* at first; until it is mounted */
+    uint16_t *ports;           /* planned for these; NULL: not planned */
     struct loop_task over;
     bool ready, ended;
     int64_t since; /* mounted, by loop_clock() */
@@ -48,9 +50,11 @@ struct mounts {
 void mount_report(void *mount, const char *line); /* to people, with the mount's name where there are several */
 
 /* The servers of the source and those of vips=, in that order, each once. */
-bool mount_servers_resolve(const struct mount *m, struct server_names *names, char *problem, size_t size);
+bool mount_servers_resolve(struct mount *m, char *problem, size_t size); /* into m->names */
+/* Source ports of all mounts that want theirs planned, those that leave by one address together. */
+bool mount_servers_plan_ports(struct mounts *all, char *problem, size_t size);
 /* Follows DNS from what it said just now: addresses come and go as paths. False: no memory. */
-bool mount_servers_watch(struct mount *m, const struct server_names *names);
+bool mount_servers_watch(struct mount *m);
 void mount_servers_unwatch(struct mount *m);
 
 /* `form`: "text", "json" or "prometheus". False: no such form. */

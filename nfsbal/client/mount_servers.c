@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "nfsbal/client/dns_watch.h"
+#include "nfsbal/client/local_link.h"
 #include "nfsbal/client/mount_private.h"
 #include "nfsbal/client/path.h"
+#include "nfsbal/client/port_plan.h"
 #include "nfsbal/client/server_name.h"
 
 enum { MISSES_MAX = 3 }; /* answers without an address: a server of names may hand out a part of them each time */
@@ -27,16 +29,78 @@ static char *list_of(const struct mount *m)
     return all;
 }
 
-bool mount_servers_resolve(const struct mount *m, struct server_names *names, char *problem, size_t size)
+bool mount_servers_resolve(struct mount *m, char *problem, size_t size)
 {
     char *all = list_of(m);
     bool ok = false;
 
     if (all)
-        ok = server_names_resolve(all, names, problem, size);
+        ok = server_names_resolve(all, &m->names, problem, size);
     else
         snprintf(problem, size, "no memory");
     free(all);
+    return ok;
+}
+
+static unsigned connections(const struct mount *m)
+{
+    return m->options.nconnect > 0 ? (unsigned)m->options.nconnect : 1;
+}
+
+static bool source_of(const struct mount *m, union conn_address *source)
+{
+    *source = (union conn_address){.any.sa_family = AF_UNSPEC};
+    return (*m->options.source && conn_parse_address(m->options.source, 0, source)) ||
+           local_link_source(&m->names.items[0].address, source);
+}
+
+static bool fill(struct mount *m, struct port_plan_set *set)
+{
+    union conn_address *servers = calloc(m->names.n, sizeof *servers);
+
+    m->ports = calloc(m->names.n * connections(m), sizeof *m->ports);
+    for (size_t i = 0; servers && i < m->names.n; i++)
+        servers[i] = m->names.items[i].address;
+    *set = (struct port_plan_set){servers, m->names.n, connections(m), m->ports};
+    return servers && m->ports;
+}
+
+/* The mount and all others that leave by the same address. */
+static bool plan_with_others(struct mounts *all, struct mount *first, struct port_plan_set *sets, char *problem,
+                             size_t size)
+{
+    union conn_address source, other;
+    size_t n = 0;
+    bool ok = true;
+
+    if (!source_of(first, &source)) {
+        snprintf(problem, size, "no route to %s", first->names.items[0].name);
+        return false;
+    }
+    for (struct mount *m = first; ok && m < all->items + all->n; m++)
+        if (m->options.plan_ports && !m->ports && source_of(m, &other) && conn_same_address(&source, &other))
+            ok = fill(m, &sets[n++]);
+    if (!ok)
+        snprintf(problem, size, "no memory");
+    else
+        ok = port_plan(&source, sets, n, first->options.port ? (uint16_t)first->options.port : 2049, problem, size);
+    for (size_t i = 0; i < n; i++)
+        free((void *)(uintptr_t)sets[i].servers);
+    return ok;
+}
+
+bool mount_servers_plan_ports(struct mounts *all, char *problem, size_t size)
+{
+    struct port_plan_set *sets = calloc(all->n, sizeof *sets);
+    char why[300] = "no memory";
+    bool ok = sets != NULL;
+
+    for (size_t i = 0; ok && i < all->n; i++)
+        if (all->items[i].options.plan_ports && !all->items[i].ports)
+            ok = plan_with_others(all, &all->items[i], sets, why, sizeof why);
+    free(sets);
+    if (!ok)
+        snprintf(problem, size, "-o srcport=plan: %s", why);
     return ok;
 }
 
@@ -128,8 +192,9 @@ static void answer(void *context, const struct server_names *names)
     }
 }
 
-bool mount_servers_watch(struct mount *m, const struct server_names *names)
+bool mount_servers_watch(struct mount *m)
 {
+    const struct server_names *names = &m->names;
     char *all;
 
     if (!names->dns || m->options.resolve == 0)

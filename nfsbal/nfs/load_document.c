@@ -10,6 +10,7 @@
 #include "emu/model/workload.h"
 #include "emu/report/json.h"
 #include "nfsbal/client/local_link.h"
+#include "nfsbal/client/port_plan.h"
 #include "nfsbal/nfs/location.h"
 
 struct reader {
@@ -389,31 +390,22 @@ bool load_plan_ports(struct topo_arena *a, struct job_config *job, char *problem
     struct paths_config *p = &job->paths;
     unsigned each = p->nconnect ? p->nconnect : 1;
     size_t n = p->n_servers * each;
-    union conn_address *servers = arena_alloc(a, n * sizeof *servers), source = p->source;
+    union conn_address *servers = arena_alloc(a, p->n_servers * sizeof *servers), source = p->source;
     uint16_t *ports = arena_alloc(a, n * sizeof *ports);
-    struct local_link link;
-    char text[64];
+    struct port_plan_set set = {.servers = servers, .n = p->n_servers, .each = each, .ports = ports};
 
     if (!servers || !ports || !p->servers) {
         snprintf(problem, size, "out of memory");
         return false;
     }
-    for (size_t i = 0; i < n; i++)
-        conn_parse_address(conn_print_address(&p->servers[i / each].address, text, sizeof text),
-                           p->port ? p->port : 2049, &servers[i]);
+    for (size_t i = 0; i < p->n_servers; i++)
+        servers[i] = p->servers[i].address;
     if (!source.any.sa_family && !local_link_source(&servers[0], &source)) {
         snprintf(problem, size, "no route to %s", p->servers[0].name);
         return false;
     }
-    if (!local_link_of(&source, &link) || !*link.bond) {
-        snprintf(problem, size, "no bond carries %s", conn_print_address(&source, text, sizeof text));
+    if (!port_plan(&source, &set, 1, p->port ? p->port : 2049, problem, size))
         return false;
-    }
-    if (!local_link_plan("", &link, &source, servers, n, geteuid() == 0, local_link_port_is_free, ports)) {
-        snprintf(problem, size, "source ports don't choose the member of %s (%s, %s)", link.bond, link.mode,
-                 link.policy);
-        return false;
-    }
     p->source_ports = ports;
     p->n_source_ports = n;
     return true;

@@ -83,5 +83,6 @@ refused "$rig/nothing" -o soft,mountport=20048 10.77.0.11:$rig/nothing $mnt
 refused '10.77.0.99' -o soft,bound=300ms,timeo=3,retrans=0,mountport=20048 10.77.0.99:$rig/export $mnt
 refused 'vers=4.1' -o vers=4.1 10.77.0.11:$rig/export $mnt
 refused 'lock manager\|locks are local' -o lock 10.77.0.11:$rig/export $mnt
+refused 'srcport=plan: no bond carries 10.77.0.1' -o srcport=plan 10.77.0.11:$rig/export $mnt
 refused 'wsize' -o wsize=3 10.77.0.11:$rig/export $mnt
 refused 'nonsense' -o nonsense 10.77.0.11:$rig/export $mnt

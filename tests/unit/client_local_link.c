@@ -1,6 +1,7 @@
 /* Which member of a bond a connection takes, and source ports that use them all: on a copy of /sys and /proc.
  * needs: full */
 #include "nfsbal/client/local_link.h"
+#include "nfsbal/client/port_plan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -146,12 +147,43 @@ static void ports_over_all_members(void **state)
     put("sys/class/net/bond0/bonding/xmit_hash_policy", "layer3+4 1\n");
 }
 
+/* Four mounts with a planned server and one that stands by: those in use are even by themselves. */
+static void ports_of_several_mounts(void **state)
+{
+    enum { MOUNTS = 4, SERVERS = 2 };
+    union conn_address source = address("10.0.0.1", 0), servers[MOUNTS][SERVERS];
+    uint16_t ports[MOUNTS][SERVERS];
+    struct port_plan_set sets[MOUNTS];
+    unsigned load[4] = {0};
+    struct local_link l;
+
+    (void)state;
+    for (int i = 0; i < MOUNTS; i++) {
+        servers[i][0] = address(i % 2 ? "10.0.0.101" : "10.0.0.104", 0);
+        servers[i][1] = address(i % 2 ? "10.0.0.104" : "10.0.0.101", 0);
+        sets[i] = (struct port_plan_set){.servers = servers[i], .n = SERVERS, .each = 1, .ports = ports[i]};
+    }
+    assert_true(local_link_find(root, "bond0", &l));
+    assert_true(port_plan_on(root, &l, &source, sets, MOUNTS, 2049, false, even));
+    for (int k = 0; k < SERVERS; k++)
+        for (int i = 0; i < MOUNTS; i++) {
+            union conn_address server = servers[i][k];
+
+            server.in.sin_port = htons(2049);
+            load[local_link_member(root, &l, &source, &server, ports[i][k])]++;
+            if (k == 0 && i == MOUNTS - 1)
+                assert_true(load[0] >= 1 && load[0] <= 2 && load[1] >= 1 && load[3] >= 1 && load[2] == 0);
+        }
+    assert_int_equal(load[0] + load[1] + load[3], MOUNTS * SERVERS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_bond_below),
         cmocka_unit_test(what_the_hash_reads),
         cmocka_unit_test(ports_over_all_members),
+        cmocka_unit_test(ports_of_several_mounts),
     };
 
     return cmocka_run_group_tests(tests, make_root, remove_root);

@@ -87,6 +87,10 @@ static void lists(void **state)
     assert_int_equal(o.source_ports[3], 900);
     assert_string_equal(o.vips, "10.0.0.[101,103]");
     assert_true(o.read_only);
+    assert_true(parse("srcport=700,sport=plan"));
+    assert_true(o.plan_ports && o.n_source_ports == 0);
+    assert_true(parse("srcport=plan,srcport=700,resolve=0"));
+    assert_true(!o.plan_ports && o.n_source_ports == 1 && o.resolve == 0);
     assert_true(parse("vips=nas2~10.0.0.[101,103]~[fd00::1],rw"));
     assert_string_equal(o.vips, "nas2,10.0.0.[101,103],[fd00::1]");
 }

@@ -30,7 +30,7 @@ bonding_machine() {
     gcc -D_DEFAULT_SOURCE -std=c11 -O2 -static -o "$tmp/root/init" tests/kernel/bonding.c
     cp "$tmp/flows.tsv" "$tmp/root/flows.tsv"
     vm_module 8021q
-    vm_module dummy "numdummies=4"
+    vm_module dummy "numdummies=7"
     vm_module bonding "max_bonds=1 mode=balance-xor miimon=10"
     vm_qemu
     "${vm_command[@]}" </dev/null >"$tmp/console" 2>"$tmp/qemu" || fail "the virtual machine: $(vm_console)"
@@ -46,7 +46,7 @@ bonding_main() {
     bonding_machine
     echo "kernel $(basename "$modules"), $flows flows, seed $seed"
     for policy in layer2 layer2+3 layer3+4 encap2+3 encap3+4 vlan+srcmac; do
-        nfsbal hash -p "linux-$policy" -n 4 --flows "$tmp/flows.tsv" | awk -F '\t' '
+        nfsbal hash -p "linux-$policy" -n 7 --flows "$tmp/flows.tsv" | awk -F '\t' '
             NR == 1 { for (i = 1; i <= NF; i++) if ($i == "link") column = i; next } { print $column }' >"$tmp/ours"
         awk -v p="$policy" '$1 == p { print $3 }' "$tmp/answers" >"$tmp/theirs"
         same=$(paste "$tmp/ours" "$tmp/theirs" | awk -F '\t' '$1 == $2 { n++ } END { print n + 0 }')

@@ -1,6 +1,6 @@
 /* The first program of a virtual machine: asks the bonding driver of its kernel which member a frame takes.
  *
- *     bond0 = dummy0 .. dummy3, balance-xor; bond0.VLAN on top of it where a flow has a tag
+ *     bond0 = dummy0 .. dummy6, balance-xor; bond0.VLAN on top of it where a flow has a tag
  *
  * Reads /flows.tsv (smac dmac vlan src dst proto sport dport fragment, as scripts/kernel-oracle writes it), sends a frame of
  * each flow with every policy, looks which member has sent it, and prints POLICY FLOW INDEX lines between "begin" and "end".
@@ -26,7 +26,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { MEMBERS = 4, FLOWS_MAX = 4096, FRAME_BYTES = 128 };
+enum { MEMBERS = 7, FLOWS_MAX = 4096, FRAME_BYTES = 128 };
 
 static const char *const policies[] = {"layer2", "layer2+3", "layer3+4", "encap2+3", "encap3+4", "vlan+srcmac"};
 

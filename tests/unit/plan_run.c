@@ -212,7 +212,7 @@ static void test_train(void **unused)
     assert_true(compared >= SITES_IN_TRAINS / 4);
     assert_true(beyond <= 1 + compared / 100);
     /* TCP's shares settle slowly: half a minute is enough for most, not for all. */
-    assert_true(2 * near_singles > singles);
+    assert_true(singles < 100 || 2 * near_singles > singles);
 }
 
 int main(void)

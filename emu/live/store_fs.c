@@ -654,18 +654,19 @@ static int look_around(struct store_fs *fs, char *problem, size_t size)
     struct rlimit files;
     struct stat s;
     const char *path = c->folder;
-    bool fine = node_get(fs, open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), NULL, NULL, &s) != NULL;
+    struct node *root = node_get(fs, open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), NULL, NULL, &s);
+    bool fine = root != NULL;
     for (size_t i = 0; i < c->n_controllers && fine; i++) {
         path = c->netns[i];
         fine = !stat(path, &s);
         fs->namespaces[i] = s.st_ino;
     }
-    if (!fine) {
+    if (!fine || !root) {
         int error = errno;
         snprintf(problem, size, "%s: %s: %s", c->name, path, strerror(error));
         return -error;
     }
-    fs->nodes[0]->lookups = 1; /* the root's is never taken back */
+    root->lookups = 1; /* the root's is never taken back */
     if (!getrlimit(RLIMIT_NOFILE, &files)) {
         files.rlim_cur = files.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files);

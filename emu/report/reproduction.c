@@ -297,7 +297,9 @@ int reproduction_markdown(const struct reproduction *r, FILE *out)
           "and why "
           "the model does not claim it. The basis is that of the\ndocument's value: stated in it, read from a chart's "
           "axis, "
-          "inferred from it, or derived by arithmetic of ours.\n\n",
+          "inferred from it, or derived by arithmetic of ours. *Here* is virtual time; what real frames, real NFS\n"
+          "servers and the same storage under them make of it, and what is real in that, is in docs/live.md, section "
+          "6.\n\n",
           out);
     reproduction_summary(r, out);
     for (size_t i = 0; i < r->n_files; i++)

@@ -349,7 +349,7 @@ static void was_read(struct request *r, const struct nfs3_result *result)
         op_over(op, false);
         return;
     }
-    op_over(op, !j->config.verify ||
+    op_over(op, !j->config.verify || !op->buffer ||
                     stamps_check(&j->stamps, op->what.offset, op->buffer->data, op->what.bytes, op->floor));
 }
 

@@ -24,10 +24,10 @@ bool port_plan_on(const char *root, const struct local_link *link, const union c
                   bool (*is_free)(const union conn_address *source, uint16_t port))
 {
     size_t most, n = count(sets, n_sets, &most), at = 0;
-    union conn_address *servers = calloc(n, sizeof *servers);
-    uint16_t *ports = calloc(n, sizeof *ports), **to = calloc(n, sizeof *to);
+    union conn_address *servers = calloc(n + 1, sizeof *servers);
+    uint16_t *ports = calloc(n + 1, sizeof *ports), **to = calloc(n + 1, sizeof *to);
     char text[64];
-    bool ok = servers && ports && to;
+    bool ok = servers && ports && to && n > 0;
 
     for (size_t k = 0; ok && k < most; k++)
         for (size_t i = 0; i < n_sets; i++)
@@ -36,8 +36,9 @@ bool port_plan_on(const char *root, const struct local_link *link, const union c
                 to[at++] = &sets[i].ports[k * sets[i].each + c];
             }
     ok = ok && local_link_plan(root, link, source, servers, n, reserved, is_free, ports);
-    for (size_t i = 0; ok && i < n; i++)
-        *to[i] = ports[i];
+    for (size_t i = 0; ok && i < at; i++)
+        if (to[i])
+            *to[i] = ports[i];
     free(servers);
     free(ports);
     free(to);

@@ -66,6 +66,16 @@ struct storage_group {
     double share;        /* of the operations */
 };
 
+/* Flash cards in the hosts that hold what they write, with a copy in another host, and what they read. */
+struct storage_host_cache {
+    struct storage_disk card; /* of each host */
+    double read_hit;          /* share of reads that find their data in some host's card */
+    ps_t path;                /* an operation's way through the host: adapter, driver, cache software */
+    uint64_t destage;         /* bytes that a host writes to the array at a time, */
+    unsigned destages;        /* so many at a time */
+    uint64_t dirty;           /* bytes of a card that wait for the array at most */
+};
+
 /* All behind one NAS. */
 struct storage_model {
     const char *preset;       /* or NULL */
@@ -98,6 +108,7 @@ struct storage_model {
         enum storage_protocol protocol;
         ps_t delay; /* one way */
     } back_end;
+    const struct storage_host_cache *host_cache; /* or NULL */
     const struct storage_group *groups;
     size_t n_groups;
 };

@@ -318,6 +318,27 @@ static void read_back_end(struct reader *r, const struct doc_node *doc, struct s
     m->back_end.delay = build_time(doc, "delay", DELAY_DEFAULT);
 }
 
+static const struct storage_host_cache *read_host_cache(struct reader *r, const struct doc_node *doc)
+{
+    if (!doc)
+        return NULL;
+    doc = over_preset(r, doc, "device", "devices");
+    if (!doc || !needs(r, doc, "hosts", "a cache in hosts") || !needs(r, doc, "interface", "a cache in hosts"))
+        return NULL;
+    struct storage_host_cache *c = arena_alloc(r->b->arena, sizeof(*c));
+    read_disk(r, doc, &c->card);
+    if (c->card.medium != STORAGE_SSD)
+        REFUSE(r, doc, "medium", "a card is an ssd");
+    c->read_hit = build_real(doc, "read-hit", 0);
+    c->path = build_time(doc, "path", 0);
+    c->destage = build_size(doc, "destage", 262144);
+    c->destages = (unsigned)build_integer(doc, "destages", 8);
+    c->dirty = build_size(doc, "dirty", c->card.size / 2);
+    if (c->dirty > c->card.size)
+        REFUSE(r, doc, "dirty", "`%s` is more than a card holds", build_word(doc, "dirty"));
+    return c;
+}
+
 struct named {
     const char *name;
     int box;
@@ -376,5 +397,6 @@ const struct storage_model *storage_read(struct build *b, const struct topo_node
     read_cache(&r, doc_get(doc, "cache"), m);
     read_back_end(&r, doc_get(doc, "back-end"), m);
     read_groups(&r, groups, m);
+    m->host_cache = read_host_cache(&r, doc_get(doc, "host-cache"));
     return m;
 }

@@ -101,6 +101,18 @@ static const struct schema_key back_end_keys[] = {
     {.name = "members", .shape = SCHEMA_LIST, .value = SCHEMA_NAME, .help = "with `zone`: the arrays in the SAN, nodes of kind nas; every group's disks are dealt to them"},
     END};
 
+static const struct schema_key host_cache_keys[] = {
+    {.name = "hosts", .shape = SCHEMA_LIST, .value = SCHEMA_NAME, .help = "required; hosts with a card"},
+    {.name = "interface", .shape = SCHEMA_ONE, .value = SCHEMA_NAME, .help = "required; of each host, through which it reaches the others by RDMA"},
+    {.name = "device", .shape = SCHEMA_ONE, .value = SCHEMA_NAME, .help = "the card, a device among the presets; keys beside it change it"},
+    DEVICE,
+    {.name = "read-hit", SHARE, .help = "share of reads that find their data in some host's card; 0%"},
+    {.name = "path", SHORT_TIME, .help = "time of an operation through adapter, driver and cache software; 0"},
+    {.name = "destage", BYTES, .min = 512, .max = 1073741824, .help = "bytes that a host writes to the array at a time; 256KiB"},
+    {.name = "destages", WHOLE, .min = 1, .max = 1024, .help = "so many at a time; 8"},
+    {.name = "dirty", BYTES, .min = 1048576, .max = 1e15, .help = "bytes of a card that wait for the array at most; half of it"},
+    END};
+
 static const struct schema_key limit_keys[] = {
     {.name = "read", .shape = SCHEMA_ONE, .value = SCHEMA_BYTE_RATE, .min = 1e3, .max = 1e12, .help = "bytes per second"},
     {.name = "write", .shape = SCHEMA_ONE, .value = SCHEMA_BYTE_RATE, .min = 1e3, .max = 1e12, .help = "bytes per second"},
@@ -115,6 +127,7 @@ const struct schema_key storage_schema_keys[] = {
     {.name = "controller", .shape = SCHEMA_MAP, .keys = controller_keys, .help = "CPU of each controller"},
     {.name = "cache", .shape = SCHEMA_MAP, .keys = cache_keys, .help = "of the NAS; without it every read misses and every write waits for the disks"},
     {.name = "back-end", .shape = SCHEMA_MAP, .keys = back_end_keys, .help = "network between the controllers and the disks"},
+    {.name = "host-cache", .shape = SCHEMA_MAP, .keys = host_cache_keys, .help = "flash cards in the hosts before it, that hold writes and their copies"},
     {.name = "groups", .shape = SCHEMA_NAMED, .names = SCHEMA_NAME, .keys = group_keys, .help = "disks by RAID group or tier"},
     END};
 

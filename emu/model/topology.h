@@ -73,6 +73,12 @@ struct topo_san {
     size_t n_members;
 };
 
+/* Hosts whose cards cache an array: by the interface through which they reach each other. */
+struct topo_host_cache {
+    const int *ifaces;
+    size_t n;
+};
+
 struct topo_node {
     const char *name;
     enum topo_kind kind;
@@ -99,9 +105,10 @@ struct topo_node {
         TOPO_INDIRECT_IMPOSSIBLE,
         TOPO_INDIRECT_HOP,
         TOPO_INDIRECT_FREE
-    } indirect;                          /* serving over a foreign controller */
-    const struct storage_model *storage; /* long form, or NULL */
-    const struct topo_san *san;          /* its back end as links of this file, or NULL */
+    } indirect;                               /* serving over a foreign controller */
+    const struct storage_model *storage;      /* long form, or NULL */
+    const struct topo_san *san;               /* its back end as links of this file, or NULL */
+    const struct topo_host_cache *host_cache; /* hosts with cards before it, or NULL */
 };
 
 struct topo_box {

@@ -74,9 +74,47 @@ static void read_members(struct build *b, int node, const struct doc_node *doc, 
                    m->groups[g].disks, m->groups[g].name, san->n_members);
 }
 
+/* The hosts' interfaces of a cache in hosts. */
+static void read_host_cache(struct build *b, struct topo_node *node, const struct doc_node *doc)
+{
+    struct topo *t = b->t;
+    const struct doc_node *hosts = doc_get(doc, "hosts");
+    const char *interface = build_word(doc, "interface");
+    if (!hosts || !interface) /* reported before */
+        return;
+    int *ifaces = arena_alloc(b->arena, (hosts->count + 1) * sizeof(*ifaces));
+    struct topo_host_cache *c = arena_alloc(b->arena, sizeof(*c));
+    for (size_t i = 0; i < hosts->count; i++) {
+        const struct doc_node *item = hosts->items[i];
+        int box = name_table_find(&b->boxes, item->text), found = -1;
+        if (box < 0) {
+            build_dangling(b, item->mark, "host", item->text, &b->boxes);
+            return;
+        }
+        for (size_t k = 0; k < t->n_ifaces && found < 0; k++)
+            if (t->ifaces[k].box == box && t->ifaces[k].addr.version && strcmp(t->ifaces[k].name, interface) == 0)
+                found = (int)k;
+        if (found < 0) {
+            schema_error(b->report, build_mark(doc, "interface"), NULL, "`%s` has no interface `%s` with an address",
+                         item->text, interface);
+            return;
+        }
+        ifaces[c->n++] = found;
+    }
+    if (c->n < 2)
+        REFUSE(b, doc, "hosts", "one host has nobody who could hold a copy");
+    c->ifaces = ifaces;
+    node->host_cache = c;
+}
+
 void build_storage_links(struct build *b)
 {
     struct topo *t = b->t;
+    for (size_t n = 0; n < t->n_nodes; n++) {
+        const struct doc_node *cards = doc_get(doc_get(b->docs[n], "storage"), "host-cache");
+        if (t->nodes[n].storage && cards)
+            read_host_cache(b, &t->nodes[n], cards);
+    }
     for (size_t n = 0; n < t->n_nodes; n++) {
         const struct doc_node *doc = doc_get(doc_get(b->docs[n], "storage"), "back-end");
         if (t->nodes[n].kind != TOPO_NAS || !t->nodes[n].storage || (!doc_get(doc, "zone") && !doc_get(doc, "members")))

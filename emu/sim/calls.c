@@ -22,6 +22,7 @@
 #include "emu/model/vm.h"
 #include "emu/model/workload.h"
 #include "emu/sim/calls_wire.h"
+#include "emu/sim/host_cache.h"
 #include "emu/sim/run.h"
 #include "emu/sim/san.h"
 #include "emu/sim/sim.h"
@@ -47,8 +48,10 @@ struct calls_mount {
 struct calls_source {
     struct calls *calls;
     uint32_t job;  /* of the result */
-    int32_t group; /* of machines, -1: a workload */
+    int32_t group; /* of machines, WORKLOAD or DESTAGER */
 };
+
+enum { WORKLOAD = -1, DESTAGER = -2 };
 
 struct calls_job {
     struct calls_source source;
@@ -94,7 +97,10 @@ struct call {
     uint32_t bytes;
     uint8_t kind; /* enum nfs_call */
     bool answered;
-    struct storage_op op; /* while it is in the stations of a storage */
+    union {
+        struct storage_op op;   /* while it is in the stations of a storage */
+        struct host_op at_host; /* while it is in the cards of hosts */
+    };
 };
 
 /* The short form of `storage:`, as in server.c. */
@@ -103,6 +109,8 @@ struct calls_limit {
     ps_t iops_free, free[2];
     struct storage *storage; /* the long form, or NULL */
     struct san *san;         /* its back end, where the file draws it */
+    struct host_cache *cards;
+    struct calls_source *destager; /* of what the hosts' cards write to it */
 };
 
 struct calls {
@@ -177,6 +185,12 @@ static void pump_vm(struct calls_vm *v, ps_t now);
 static void operation_ended(struct calls *c, struct calls_operation *o, const struct calls_conn *conn, ps_t now)
 {
     struct calls_source *s = o->source;
+    if (s->group == DESTAGER) {
+        host_cache_destaged(c->limits[s->job].cards, o->phase, o->bytes, now);
+        o->next = c->free_operations;
+        c->free_operations = o;
+        return;
+    }
     const struct result_phase *p = &c->result->phases[c->result->jobs[s->job].phase];
     c->ended = now;
     if (now >= p->start && now < p->end)
@@ -259,7 +273,7 @@ static void stored(struct storage_op *o, ps_t now)
 /* Sequential workloads read and write streams, machines do not. */
 static int stream_of(struct storage *storage, struct calls_source *s, bool write)
 {
-    if (s->group >= 0)
+    if (s->group != WORKLOAD)
         return STORAGE_RANDOM;
     struct calls_job *j = SIM_CONTAINER(s, struct calls_job, source);
     const struct topo_workload *w = j->work.workload;
@@ -293,6 +307,50 @@ static void call_event(struct event *e, ps_t now)
         send_reply(c, k, served(l, k, now));
 }
 
+/* ---- cards in hosts ---- */
+
+static void answered_by_card(struct host_op *h, ps_t now)
+{
+    struct call *k = SIM_CONTAINER(h, struct call, at_host);
+    reply_is_in(k->operation->source->calls, k, now);
+}
+
+static void missed_by_cards(struct host_op *h, ps_t now)
+{
+    struct call *k = SIM_CONTAINER(h, struct call, at_host);
+    send_call(k->operation->source->calls, k, now);
+}
+
+/* A host writes to the array what its card has gathered, over the connection of whoever wrote last. */
+static void destage(void *context, unsigned host, uint64_t bytes, void *conn, ps_t now)
+{
+    struct calls_source *s = context;
+    struct calls *c = s->calls;
+    struct calls_operation *o = operation_new(c);
+    struct call *k = call_new(c);
+    *o = (struct calls_operation){.source = s, .bytes = bytes, .left = 1, .phase = host, .write = true};
+    *k = (struct call){
+        .operation = o, .conn = conn, .event.run = call_event, .bytes = (uint32_t)bytes, .kind = NFS_WRITE};
+    send_call(c, k, now);
+}
+
+/* Whether the cards of hosts take the call. */
+static bool into_cards(struct calls *c, struct call *k, int host, ps_t now)
+{
+    struct host_cache *cards = c->limits[c->topo->vips[k->conn->vip].node].cards;
+    int place = cards ? host_cache_place(cards, host) : -1;
+    if (place < 0)
+        return false;
+    k->at_host = (struct host_op){.bytes = k->bytes,
+                                  .host = (uint16_t)place,
+                                  .write = k->kind == NFS_WRITE,
+                                  .conn = k->conn,
+                                  .done = answered_by_card,
+                                  .missed = missed_by_cards};
+    host_cache_submit(cards, &k->at_host, now);
+    return true;
+}
+
 /* An operation of a source on its mount. */
 static void start(struct calls_source *s, bool write, uint64_t bytes, bool stable, uint32_t phase, ps_t now)
 {
@@ -319,7 +377,8 @@ static void start(struct calls_source *s, bool write, uint64_t bytes, bool stabl
                            .bytes = (uint32_t)part,
                            .kind = write ? NFS_WRITE : NFS_READ};
         left -= part;
-        send_call(c, k, now);
+        if (!into_cards(c, k, c->topo->mounts[mount].host, now))
+            send_call(c, k, now);
     }
 }
 
@@ -473,6 +532,17 @@ static bool limits_init(struct calls *c, char *problem, size_t size)
                                            storage_seed(t, (int)i, c->options->seed));
         if (!c->limits[i].storage)
             return false;
+        if (t->nodes[i].host_cache) {
+            struct calls_limit *l = &c->limits[i];
+            l->destager = calloc(1, sizeof(*l->destager));
+            if (!l->destager)
+                return false;
+            *l->destager = (struct calls_source){c, (uint32_t)i, DESTAGER};
+            const struct host_cache_config config = {t,       (int)i,     c->links, c->queue, c->options->seed,
+                                                     destage, l->destager};
+            if (!(l->cards = host_cache_new(&config, problem, size)))
+                return false;
+        }
         if (!t->nodes[i].san)
             continue;
         c->limits[i].san = san_new(t, (int)i, c->options->seed, c->links, problem, size);
@@ -678,6 +748,10 @@ static void calls_free(struct calls *c)
         storage_free(c->limits[i].storage);
     for (size_t i = 0; c->limits && i < c->topo->n_nodes; i++)
         san_free(c->limits[i].san);
+    for (size_t i = 0; c->limits && i < c->topo->n_nodes; i++) {
+        host_cache_free(c->limits[i].cards);
+        free(c->limits[i].destager);
+    }
     for (size_t i = 0; i < c->n_slabs; i++)
         free(c->slabs[i]);
     eventq_free(c->queue);

@@ -64,10 +64,20 @@ bool calls_line_init(struct calls_line *l, const struct topo *t, const struct fl
            find_way(&l->way[1], t, f, FLOW_READ, seed, problem, size);
 }
 
+/* The frames of a message. RoCE: see storage_wire_bytes(). */
+static struct framing frames_of(const struct calls_line *l, uint64_t bytes)
+{
+    enum { ROCE_FRAME = 38 + 56, ROCE_ONCE = 16 };
+    if (!l->rdma)
+        return framing_cut(bytes, l->mss, l->headers);
+    uint64_t all = bytes + ROCE_ONCE, n = (all + l->rdma - 1) / l->rdma, last = all - (n - 1) * l->rdma;
+    return (struct framing){(double)n, (double)(n > 1 ? l->rdma : all) + ROCE_FRAME, (double)last + ROCE_FRAME};
+}
+
 bool calls_hop(struct calls_link *links, struct calls_message *m)
 {
     const struct calls_line *l = m->line;
-    const struct framing f = framing_cut(m->bytes, l->mss, l->headers);
+    const struct framing f = frames_of(l, m->bytes);
     const struct calls_way *w = &l->way[m->way];
     struct calls_link *link = &links[w->hops[m->hop].linkdir];
     double tag = w->hops[m->hop].tag, first = f.frames > 1 ? f.first : f.last;

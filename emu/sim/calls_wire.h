@@ -26,6 +26,7 @@ struct calls_way {
 struct calls_line {
     struct calls_way way[2]; /* to the server, to the client */
     uint32_t mss, headers;   /* payload of a full frame; what it has beside, Ethernet to TCP */
+    uint32_t rdma;           /* data of a frame by RoCE; 0: TCP */
 };
 
 /* NULL on lack of memory. */

@@ -355,6 +355,14 @@ static bool host_exists(const struct topo *t, const char *host)
     return false;
 }
 
+static bool has_host_cache(const struct topo *t)
+{
+    for (size_t n = 0; n < t->n_nodes; n++)
+        if (t->nodes[n].host_cache)
+            return true;
+    return false;
+}
+
 static bool has_iscsi(const struct topo *t)
 {
     for (size_t d = 0; d < t->n_datastores; d++)
@@ -384,6 +392,8 @@ static bool suits(const struct topo *t, enum sim_detail detail, char *problem, s
         snprintf(problem, size, "virtual machines (`vm-groups`) run with --detail call only");
     else if (detail != SIM_CALL && has_iscsi(t))
         snprintf(problem, size, "volumes over iSCSI run with --detail call only");
+    else if (detail != SIM_CALL && has_host_cache(t))
+        snprintf(problem, size, "caches in hosts (`host-cache`) run with --detail call only");
     else if (t->raise_until && detail == SIM_FLUID)
         snprintf(problem, size, "`raise` needs response times, which fluid has not: take call, train or frame");
     else if (detail == SIM_FLUID && loses_copies(t))

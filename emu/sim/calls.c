@@ -10,9 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/fabric/eventq.h"
 #include "emu/model/iscsi.h"
-#include "emu/model/nfs.h"
 #include "emu/model/random.h"
 #include "emu/model/result.h"
 #include "emu/model/schedule.h"
@@ -20,7 +18,6 @@
 #include "emu/model/topology.h"
 #include "emu/model/topology_file.h"
 #include "emu/model/vm.h"
-#include "emu/model/workload.h"
 #include "emu/sim/calls_wire.h"
 #include "emu/sim/host_cache.h"
 #include "emu/sim/run.h"
@@ -744,11 +741,9 @@ static void calls_free(struct calls *c)
 {
     for (size_t i = 0; c->groups && i < c->topo->n_vm_groups; i++)
         free(c->groups[i].vms);
-    for (size_t i = 0; c->limits && i < c->topo->n_nodes; i++)
-        storage_free(c->limits[i].storage);
-    for (size_t i = 0; c->limits && i < c->topo->n_nodes; i++)
-        san_free(c->limits[i].san);
     for (size_t i = 0; c->limits && i < c->topo->n_nodes; i++) {
+        storage_free(c->limits[i].storage);
+        san_free(c->limits[i].san);
         host_cache_free(c->limits[i].cards);
         free(c->limits[i].destager);
     }

@@ -56,6 +56,7 @@ static bool find_way(struct calls_way *w, const struct topo *t, const struct flo
 bool calls_line_init(struct calls_line *l, const struct topo *t, const struct flow *f, uint64_t seed, char *problem,
                      size_t size)
 {
+    l->rdma = 0;
     const struct topo_iface *a = &t->ifaces[f->iface], *b = flow_server_iface(t, f);
     bool timestamps = t->stacks[a->box].timestamps && t->stacks[b->box].timestamps, ipv6 = a->addr.version == 6;
     l->headers = framing_headers(ipv6, timestamps);

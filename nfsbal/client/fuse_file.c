@@ -99,6 +99,9 @@ static void may_open(struct request *r, const struct nfs3_result *result)
         node_take(op->fs, op->node, result->attr, op->sent);
     if (result->status != NFS3_SUCCESS)
         op_fail_status(op, result->status);
+    else if (result->attr &&
+             result->attr->nlink == 0) /* removed elsewhere, kept open: the kernel looks the name up again */
+        op_fail(op, ESTALE);
     else if ((op->nfs.call.access & ~NFS3_ACCESS_EXECUTE & ~result->access) && !executes)
         op_fail(op, EACCES);
     else

@@ -26,6 +26,7 @@ server_image() {
 }
 
 # Boots the machine in the place of ctl1 and serves; a second time, as after a loss of power.
+# NFS 4 clients wait for the grace period after a start, 90 s by default.
 server_boot() {
     local vip
     vm_memory=768
@@ -35,7 +36,7 @@ server_boot() {
     vm 'mkdir -p /srv/tmpfs /srv/ext4 /var/lib/nfs/v4recovery /run/rpcbind; mount -t nfsd nfsd /proc/fs/nfsd'
     vm 'mount -t tmpfs -o size=300m,mode=777 t /srv/tmpfs; mount -t ext4 /dev/vda /srv/ext4; chmod 777 /srv/ext4'
     vm 'rpcbind; touch /var/lib/nfs/etab /var/lib/nfs/rmtab; while [ ! -e /run/rpcbind.sock ]; do sleep 0.1; done'
-    vm 'exportfs -r && rpc.mountd -p 20048 && rpc.nfsd -V 3 -V 4.1 8' || fail "knfsd did not start: $(vm 'dmesg | tail')"
+    vm 'exportfs -r && rpc.mountd -p 20048 && rpc.nfsd -G 10 -L 10 -V 3 -V 4.1 8' || fail "knfsd did not start: $(vm 'dmesg | tail')"
 }
 
 server_up() {
@@ -80,7 +81,7 @@ under_load() { # WHAT EXPORT SECONDS COMMAND...
 }
 
 nfsd_restarts() {
-    vm 'rpc.nfsd 0; sleep 0.5; rpc.nfsd -V 3 -V 4.1 8'
+    vm 'rpc.nfsd 0; sleep 0.5; rpc.nfsd -G 10 -L 10 -V 3 -V 4.1 8'
 }
 
 power_is_lost() {

@@ -454,7 +454,6 @@ static int run_live(struct reproduce *r, struct document *doc)
     free(cases);
     return rc;
 }
-#endif
 
 static bool any_live(const struct document *doc)
 {
@@ -463,6 +462,7 @@ static bool any_live(const struct document *doc)
         any |= doc->live[c];
     return any;
 }
+#endif
 
 /* Those that can be run so, one after the other: the machine is one. */
 static int run_all_live(struct reproduce *r)

@@ -47,7 +47,7 @@ struct mounts {
     bool stopping;
 };
 
-void mount_report(void *mount, const char *line); /* to people, with the mount's name where there are several */
+void mount_report(void *context, const char *line); /* to people, with the mount's name where there are several */
 
 /* The servers of the source and those of vips=, in that order, each once. */
 bool mount_servers_resolve(struct mount *m, char *problem, size_t size); /* into m->names */

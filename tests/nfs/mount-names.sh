@@ -19,7 +19,7 @@ paths() { "$BIN/nfsbal" stat --json $mnt | python3 -c 'import json, re, sys
 print(*sorted(re.findall(r"[0-9.]{9,}", p["vip"] if "vip" in p else p["name"])[0] for p in json.load(sys.stdin)["paths"] if p["state"] != "down"))'; }
 
 names 10.77.0.11 10.77.0.12
-mount_up nolock,resolve=150ms,spread=stripe,failback=100ms nas.rig
+mount_up nolock,resolve=150ms,spread=stripe,failback=100ms,quarantine=300ms nas.rig
 expect "at first" "$(paths)" "10.77.0.11 10.77.0.12"
 timeout 60 python3 tests/support/journal.py write $mnt/f $rig/journal 1 2.5 &
 writer=$!
